@@ -4,11 +4,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/locksim/locksim/internal/long"
 	"github.com/locksim/locksim/internal/search/minimal"
+	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/locktest"
 )
 
@@ -98,5 +100,63 @@ func TestAMistakeIsToldOnce(t *testing.T) {
 			require.Equal(t, c.told, told, "and %v", also)
 			require.GreaterOrEqual(t, len(also), c.least)
 		})
+	}
+}
+
+// hostLock is a lock of which all tasks of a process have one value. If its request for the key fails it looks at the key, and takes the
+// value for its own; a correct one gives up.
+type hostLock struct {
+	p     locks.Process
+	looks bool
+	sends bool // a DEL, in a task of its own, when Lock has given up
+}
+
+func (l *hostLock) Acquire(time.Duration) (locks.Lease, error) {
+	value, _, _ := strings.Cut(l.p.Owner(), ":")
+	reply, err := l.p.Redis(0).Do(time.Second, "SET", "lock", value, "NX", "PX", "10000")
+	switch {
+	case err != nil:
+		return locks.Lease{}, err
+	case reply.OK():
+		return locks.Lease{Value: value}, nil
+	case l.sends:
+		l.p.Go(func(p locks.Process) {
+			p.Sleep(100 * time.Millisecond)
+			_, _ = p.Redis(0).Do(time.Second, "DEL", "lock")
+		})
+	case l.looks:
+		reply, err = l.p.Redis(0).Do(time.Second, "GET", "lock")
+		if err == nil && reply.Str == value {
+			return locks.Lease{Value: value}, nil
+		}
+	}
+	return locks.Lease{}, locks.ErrNotAcquired
+}
+
+func (l *hostLock) Release(locks.Lease) error {
+	_, err := l.p.Redis(0).Do(time.Second, "DEL", "lock")
+	return err
+}
+
+func TestARequestIsTheTasksThatSentIt(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		lock  hostLock
+		tells string
+	}{
+		{hostLock{looks: true}, "'s GET is answered \""},
+		{hostLock{sends: true}, "is refused the lock, but a background task of its lock sends DEL though Unlock is not called"},
+	} {
+		found, err := locktest.Check(func(p locks.Process) (locks.Lock, error) {
+			l := c.lock
+			l.p = p
+			return &l, nil
+		}, locktest.Options{})
+		require.NoError(t, err)
+		require.NotNil(t, found)
+		story := strings.Join(strings.Fields(found.Story()), " ")
+		require.Contains(t, story, c.tells)
+		require.NotContains(t, story, "second SET")
+		require.NotContains(t, found.String(), "a/1's release deletes a/0's key", "Unlock is not called")
 	}
 }

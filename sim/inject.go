@@ -41,7 +41,13 @@ func (e *Engine) before(s *trace.Step, m *message) {
 
 // took records a step and lets the faults act that wait for its having been taken.
 func (e *Engine) took(s *trace.Step, m *message, sum uint64, detail func() string) {
-	e.Trace.Add(&trace.Event{At: e.now, Step: *s, Msg: m.id, Sum: sum}, detail)
+	event := trace.Event{At: e.now, Step: *s, Msg: m.id, Sum: sum}
+	if e.Trace.Keep {
+		if p, ok := m.payload.(interface{ concerns() int }); ok {
+			event.For = p.concerns()
+		}
+	}
+	e.Trace.Add(&event, detail)
 	if e.injector.watched[s.Does] {
 		e.trigger(After, s, m)
 	}

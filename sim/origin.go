@@ -9,3 +9,6 @@ type Origin struct {
 	Asking bool   // it was sent while its sender was asking for the lock
 	Access int    // which access to the protected resource it is, from 1; 0: none
 }
+
+// concerns returns the acquisition that a request belongs to, which a trace that is kept says.
+func (o *Origin) concerns() int { return o.Tag }

@@ -138,6 +138,7 @@ type Event struct {
 	Msg    uint64 // links the steps of one message; 0 if the step does not belong to a message
 	Sum    uint64 // digest of the content: command, arguments, reply, token
 	Detail string // the content as text; only in a recorded trace
+	For    int    // the acquisition that the message is sent for, 0 if that is not known; only in a recorded trace
 }
 
 // Intent is a step that is about to be taken: faults that are triggered before it act at this moment. The step

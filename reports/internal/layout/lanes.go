@@ -262,7 +262,11 @@ func truthLane(v *model.View, who string, k paint.Ink) Lane {
 	l := Lane{Name: moments.GrantLane(who), kind: timeline.LaneTruth, Node: who, Ink: k}
 	for _, b := range v.Beliefs {
 		if v.Holder(b.Acquisition.ID, "") == who {
-			put(v, &l, Bar{From: b.From, To: b.To, Sign: timeline.SignLapsed, Ink: paint.Faint, Label: "no longer granted"})
+			label := "no longer granted"
+			if v.LastGrant(b.Acquisition.ID, b.To) == nil {
+				label = "never granted"
+			}
+			put(v, &l, Bar{From: b.From, To: b.To, Sign: timeline.SignLapsed, Ink: paint.Faint, Label: label})
 		}
 	}
 	for i := range v.History.Grants {

@@ -4,6 +4,7 @@ import (
 	"path"
 	"slices"
 
+	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/reports/internal/timeline"
 	"github.com/locksim/locksim/sim"
 	"github.com/locksim/locksim/trace"
@@ -14,6 +15,7 @@ type Sent struct {
 	timeline.Message
 	Executed trace.Instant // by a server; Never if it was not
 	Answer   int           // where in the list its reply is; -1 if it has none
+	For      history.ID    // the acquisition that sent it; 0 if the trace does not say so
 }
 
 // Answered is when the answer to a request was received; Never if it was not.
@@ -53,7 +55,7 @@ func messagesOf(r *Run) []Sent {
 			list = append(list, Sent{Message: timeline.Message{
 				ID: e.Msg, From: e.Node, To: e.Peer, Sent: e.At, Received: trace.Never, What: e.What, Purpose: e.Alt,
 				Detail: e.Detail, Reply: e.Does == trace.Reply,
-			}, Executed: trace.Never, Answer: -1})
+			}, Executed: trace.Never, Answer: -1, For: history.ID(e.For)})
 		case e.Does == trace.Receive || e.Does == trace.Execute:
 			if e.Msg > last || place[e.Msg] == 0 {
 				continue

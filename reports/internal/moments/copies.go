@@ -120,6 +120,9 @@ func (s *story) removals() {
 		if Repeated(s.v, r) {
 			release = "'s repeated release "
 		}
+		if m := Background(s.v, r); m != nil {
+			release = "'s " + m.What + " "
+		}
 		m := Moment{
 			At: r.At, Place: PlaceOfRemoval(s.v, r), order: OrderService, Who: r.Node,
 			Ink: paint.Amber, Weight: weightLoss, Sign: timeline.SignDeleted,
@@ -144,6 +147,22 @@ func (s *story) removals() {
 		}
 		s.add(m, r.By, r.Ended)
 	}
+}
+
+// Background returns the request of a removal that a lock sent by itself: its Lock had returned without the lock, and nobody called Unlock.
+// It is nil of others.
+func Background(v *model.View, r *history.Removal) *model.Sent {
+	by := v.History.Acquisition(r.By)
+	if by == nil || by.Outcome == history.OK || by.Unlocked <= r.At {
+		return nil
+	}
+	i := slices.IndexFunc(v.Messages, func(m model.Sent) bool {
+		return m.For == by.ID && m.To == r.Node && m.Executed == r.At && m.Sent > by.Returned
+	})
+	if i < 0 {
+		return nil
+	}
+	return &v.Messages[i]
 }
 
 // Repeated reports whether a release was sent when the server had carried out another one of the same acquisition in the same words.

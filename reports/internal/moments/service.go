@@ -42,6 +42,7 @@ func (s *story) elections() {
 
 // grants tells when the service gave the lock, and when what it gave was over.
 func (s *story) grants() {
+	lent := map[*history.Copy]bool{}
 	for i := range s.v.History.Grants {
 		g := &s.v.History.Grants[i]
 		if !s.v.Within(g.From, g.To) {
@@ -55,7 +56,14 @@ func (s *story) grants() {
 		weight, k := weightGrant, paint.Plain
 		if a := s.v.History.Acquisition(g.Acquisition); a != nil && a.Returned < g.From {
 			first := !slices.ContainsFunc(s.v.History.Grants[:i], func(o history.Grant) bool { return o.Acquisition == g.Acquisition })
+			of, _ := Lender(s.v, a, g)
+			if of != nil && lent[of] { // told already
+				continue
+			}
+			lent[of] = of != nil
 			switch believes := s.v.BelievesAt(g.Acquisition, g.From); {
+			case of != nil:
+				text = "a renewal prolongs " + s.v.EntryOf(s.v.Holder(of.Acquisition, of.Client)) + " as if it were its own"
 			case believes && first:
 				text += " only now, and believes so already"
 			case believes, s.v.KeepsAt(g, g.From):
@@ -81,6 +89,9 @@ func (s *story) grantEnds(g *history.Grant, who string) {
 		return
 	}
 	text, sign := "the lease is over", timeline.SignExpired
+	if Bereft(s.v, g) {
+		text = "what it was promised is over"
+	}
 	var weight int
 	switch holds := s.v.Servers().Holds(); {
 	case g.Ended == history.ByUnlock:
@@ -104,6 +115,18 @@ func (s *story) grantEnds(g *history.Grant, who string) {
 	}, g.Acquisition)
 }
 
+// Bereft reports whether the key of a grant went before the lease with which it was given, which is alive still or ends unseen.
+func Bereft(v *model.View, g *history.Grant) bool {
+	gone, stands := false, false
+	for i := range v.History.Copies {
+		if c := &v.History.Copies[i]; c.Acquisition == g.Acquisition && c.From < g.To {
+			gone = gone || g.From <= c.From && c.To < g.To && c.Gone == history.Deleted
+			stands = stands || c.To >= g.To
+		}
+	}
+	return v.Servers().Holds() == "lease" && g.Ended == history.ByDeadline && gone && !stands
+}
+
 // again says by what kind of request a holder was granted the lock once more.
 func (s *story) again(client string, at trace.Instant) string {
 	if slices.ContainsFunc(s.v.Run.Events, func(e trace.Event) bool {
@@ -112,4 +135,22 @@ func (s *story) again(client string, at trace.Instant) string {
 		return "renewal"
 	}
 	return "late request of its own"
+}
+
+// Lender returns the entry of another client on which a grant rests, and the renewal that prolonged it; nil if there is none.
+func Lender(v *model.View, a *history.Acquisition, g *history.Grant) (of *history.Copy, what string) {
+	for k := range v.History.Copies {
+		c := &v.History.Copies[k]
+		made := v.History.Acquisition(c.Acquisition)
+		own := c.Acquisition == a.ID || made != nil && model.SameOwner(made, a)
+		if g.From <= a.Returned || own || c.From > g.From || g.From >= c.To {
+			continue
+		}
+		for _, e := range v.Renewals {
+			if e.Does == trace.Execute && e.At == g.From && e.Node == c.Node && e.Peer == a.Client {
+				return c, e.What
+			}
+		}
+	}
+	return nil, ""
 }

@@ -181,7 +181,7 @@ func (t *narrator) twoGrants() {
 	if g == nil || h == nil {
 		return
 	}
-	if c, _ := t.lender(second, h); c == nil { // else it has been told
+	if c, _ := moments.Lender(t.v, second, h); c == nil { // else it has been told
 		if !slices.ContainsFunc(t.clauses, func(c clause) bool { return c.at == h.From }) {
 			t.add(clause{at: h.From, order: moments.OrderService, who: t.who(second), what: "is granted the lock again", place: moments.PlaceOfGrant(t.v, h)})
 		}

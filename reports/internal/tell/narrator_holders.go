@@ -35,6 +35,7 @@ func (t *narrator) acquires(a *history.Acquisition) {
 	case moments.Ungranted(t.v, a) != "" && g == nil:
 		t.assumes(a)
 	case g == nil:
+		t.relies(a)
 		t.tell(a.Returned, moments.OrderBelief, who, "acquires the lock"+again+t.tokenTerm(a, " with"), moments.PlaceOfBelief(t.v, a))
 	case a.Outcome == history.Failed:
 		t.grants(a, g, again, ", which does not take it")
@@ -266,7 +267,7 @@ func (t *narrator) lapses(a *history.Acquisition, g *history.Grant) {
 	if what == "connection" {
 		verb = "ends"
 	}
-	if !ended {
+	if !ended && !moments.Bereft(t.v, g) { // else it is told who removed the key
 		t.lastRenewal(a, g)
 		t.tellOfEnd(g, t.who(a)+"'s "+what, verb+here+t.idle(a, g)+t.silent(a, g)+t.meanwhile(a, g.To))
 		t.unheeded(a, g)
@@ -423,6 +424,9 @@ func (t *narrator) removes(r *history.Removal, whose string) {
 		t.acquires(by)
 		t.leaves(by, r.At)
 		t.tellOf(r.At, release, verb+t.v.EntryOf(whose), r.Node, moments.PlaceOfRemoval(t.v, r))
+	case moments.Background(t.v, r) != nil:
+		t.tellOf(r.At, who, "is refused the lock, but a background task of its lock sends "+moments.Background(t.v, r).What+
+			" though Unlock is not called, and so "+verb+t.v.EntryOf(whose), r.Node, moments.PlaceOfRemoval(t.v, r))
 	default:
 		t.tellOf(r.At, who, "is refused the lock, unlocks all the same, and so "+verb+t.v.EntryOf(whose), r.Node, moments.PlaceOfRemoval(t.v, r))
 	}

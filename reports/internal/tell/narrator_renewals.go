@@ -36,6 +36,9 @@ func (t *narrator) lastRenewal(a *history.Acquisition, g *history.Grant) {
 		return
 	}
 	if outcome := t.outcome(last, g.To); outcome != "" {
+		if t.v.Answered(last) == trace.Never {
+			outcome = "is sent" + here + " and " + outcome
+		}
 		t.tell(last.Sent, moments.OrderService, t.who(a)+"'s last renewal ("+last.What+")", outcome, moments.Place{})
 		t.wrong(last.What, "is the last renewal")
 	}
@@ -134,6 +137,9 @@ func (t *narrator) kept(c *history.Copy, who string) string {
 		return ": its renewals (" + what + ") went on after Unlock, and keep it"
 	case len(others) == 0 && len(clients) > 0 && t.v.BelievesAt(c.Acquisition, t.until):
 		return ": its renewals (" + what + ") keep it"
+	case len(others) == 0 && len(clients) > 0 && t.gone(c.Client) && c.Expires > t.until:
+		t.wrong(what, "sets too late an end")
+		return ": its last renewal (" + what + ") gave it an end at " + t.time(c.Expires)
 	}
 	return ""
 }
@@ -173,7 +179,8 @@ func (t *narrator) prolongers(c *history.Copy, by trace.Instant) (clients []stri
 		if e.Does != trace.Execute || e.Node != c.Node || e.At <= c.From || e.At > by || refused(e.Detail) {
 			continue
 		}
-		if e.Peer != c.Client && t.v.Servers().Holds() != "" { // each client's lease or session is its own
+		row := c.Expires != trace.Never && t.v.Servers().Holds() == "connection"
+		if e.Peer != c.Client && t.v.Servers().Holds() != "" && !row { // each client's lease or session is its own
 			continue
 		}
 		if what = e.What; !slices.Contains(clients, e.Peer) {
@@ -190,34 +197,12 @@ func (t *narrator) borrows(a *history.Acquisition) {
 		if g.Acquisition != a.ID || g.From > t.until {
 			continue
 		}
-		if c, what := t.lender(a, g); c != nil {
+		if c, what := moments.Lender(t.v, a, g); c != nil {
 			t.tellOf(g.From, t.who(a)+"'s late renewal ("+what+")", "prolongs "+
 				t.v.EntryOf(t.v.Holder(c.Acquisition, c.Client))+here+" as if it were its own", c.Node, moments.PlaceOfGrant(t.v, g))
 			t.wrong(what, "prolongs another's")
 		}
 	}
-}
-
-// lender returns the entry of another client on which a grant rests, and the renewal that prolonged it; nil if there is none.
-func (t *narrator) lender(a *history.Acquisition, g *history.Grant) (of *history.Copy, what string) {
-	for k := range t.v.History.Copies {
-		c := &t.v.History.Copies[k]
-		if g.From <= a.Returned || c.Acquisition == a.ID || c.From > g.From || g.From >= c.To || t.sameHolder(c, a) {
-			continue
-		}
-		for _, e := range t.v.Renewals {
-			if e.Does == trace.Execute && e.At == g.From && e.Node == c.Node && e.Peer == a.Client {
-				return c, e.What
-			}
-		}
-	}
-	return nil, ""
-}
-
-// sameHolder reports whether a copy belongs to the same task as an acquisition.
-func (t *narrator) sameHolder(c *history.Copy, a *history.Acquisition) bool {
-	o := t.v.History.Acquisition(c.Acquisition)
-	return o != nil && model.SameOwner(o, a)
 }
 
 // exchanged says that clients overwrite each other's entries again and again; "" if they do not.

@@ -48,6 +48,18 @@ func (t *narrator) assumes(a *history.Acquisition) {
 	t.wrong("Lock", "returns without a grant")
 }
 
+// relies tells on which answer a client acquires a lock of which nobody knows whom it is granted to.
+func (t *narrator) relies(a *history.Acquisition) {
+	if t.v.History.HasAuthority || t.v.History.Logged {
+		return
+	}
+	if m, nth := t.lastAsk(a); m != nil {
+		if outcome := t.outcome(m, a.Returned); outcome != "" {
+			t.hears(a, min(t.v.Answered(m), a.Returned), t.who(a)+"'s "+nth+m.What, outcome)
+		}
+	}
+}
+
 // hears tells what a client was told before Lock returned, or in the moment in which it did.
 func (t *narrator) hears(a *history.Acquisition, at trace.Instant, who, what string) {
 	c := clause{at: at, order: moments.OrderBelief - 1, who: who, what: what}
@@ -79,10 +91,23 @@ func (t *narrator) outcome(m *model.Sent, by trace.Instant) string {
 	if text, failed := strings.CutPrefix(said, "(error) "); failed {
 		return "is answered " + strconv.Quote(t.beginning(text))
 	}
+	if whose := t.valueIn(said, m); whose != "" {
+		return "is answered with " + whose + "'s value"
+	}
 	if said == "" || len(said) > longestAnswer {
 		return ""
 	}
 	return "is answered " + said
+}
+
+// valueIn names the other holder whose value a long answer contains; "" if there is none.
+func (t *narrator) valueIn(said string, m *model.Sent) string {
+	for i := range t.v.History.Acquisitions {
+		if a := &t.v.History.Acquisitions[i]; len(said) > longestAnswer && a.Value != "" && a.ID != m.For && strings.Contains(said, a.Value) {
+			return t.who(a)
+		}
+	}
+	return ""
 }
 
 // beginning is an error, or, of a long one, its first phrase: what follows repeats the request.
@@ -121,16 +146,20 @@ func (t *narrator) lastAsk(a *history.Acquisition) (last *model.Sent, nth string
 	}
 	asked := 0 // with other values, before
 	for i := range t.v.History.Asks {
-		if k := &t.v.History.Asks[i]; k.Acquisition == a.ID && k.Node == last.To && k.At < last.Sent && last.Purpose == trace.ToAcquire {
+		if k := &t.v.History.Asks[i]; k.Acquisition == a.ID && k.Node == last.To && k.At < last.Sent && last.Purpose == trace.ToAcquire && last.For == 0 {
 			asked++
 		}
 	}
 	return last, ordinal(max(tries, asked+1))
 }
 
-// isOf reports whether a request belongs to an acquisition: it has the acquisition's value, a server has noted it, or no other
-// task of its client lives.
+// isOf reports whether a request belongs to an acquisition: the trace says so. A task that renews for all of its client's locks is of none
+// of them, and its requests are told apart by their values. Of what programs send the trace does not say it: then the request has the
+// acquisition's value, a server has noted it, or no other task of its client lives.
 func (t *narrator) isOf(m *model.Sent, a *history.Acquisition) bool {
+	if m.For != 0 && (m.Purpose != trace.ToRenew || !t.isOnlyOf(m, a)) {
+		return m.For == a.ID
+	}
 	if a.Value != "" && strings.Contains(m.Detail, a.Value) {
 		return true
 	}
@@ -146,6 +175,13 @@ func (t *narrator) isOf(m *model.Sent, a *history.Acquisition) bool {
 		})
 	}
 	return asks(a.ID) && !asks(0)
+}
+
+// isOnlyOf reports whether a request has the value of an acquisition, and no other one of the client has the same.
+func (t *narrator) isOnlyOf(m *model.Sent, a *history.Acquisition) bool {
+	return a.Value != "" && strings.Contains(m.Detail, a.Value) && !slices.ContainsFunc(t.v.History.Acquisitions, func(o history.Acquisition) bool {
+		return o.Client == a.Client && o.ID != a.ID && o.Value == a.Value
+	})
 }
 
 // voters says which servers have granted an acquisition the lock when Lock returns, where a grant takes several.

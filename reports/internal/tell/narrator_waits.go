@@ -135,7 +135,12 @@ func (t *narrator) lastWord(w *history.Wait) {
 		return
 	}
 	last := list[len(list)-1]
-	if last.Executed == trace.Never || t.v.IsDown(last.To, t.until) || t.until.Sub(last.Executed) < t.v.Run.Case.Scenario.Progress/2 {
+	for _, m := range t.requests(a, last.Sent, t.until, "") { // without a purpose
+		if m.What == "SUBSCRIBE" {
+			last = m
+		}
+	}
+	if last.Executed == trace.Never || t.v.IsDown(last.To, t.until) || (!t.v.History.Quiescent || w.To != trace.Never) && t.until.Sub(last.Executed) < t.v.Run.Case.Scenario.Progress/2 {
 		return
 	}
 	what := "is executed" + here
