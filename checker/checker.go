@@ -24,7 +24,8 @@ type Options struct {
 	// ProgressWithin is how long somebody may wait before somebody acquires; 0 leaves progress and availability
 	// unjudged.
 	ProgressWithin time.Duration
-	// Lease is the life of a lease or a session, by which leak and silent-loss measure what is late; 0 leaves them unjudged.
+	// Lease is the life of a lease or a session in true time, on the slowest clock, by which leak and silent-loss
+	// measure what is late; 0 leaves them unjudged.
 	Lease time.Duration
 	// Lingers is for how long what was granted stands after a release, as documented of the lock: nothing, or a lease.
 	Lingers time.Duration

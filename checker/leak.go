@@ -119,7 +119,8 @@ func (j *judge) met(a *history.Acquisition) iter.Seq[*history.Fault] {
 	}
 }
 
-// healed returns when a fault no longer kept anybody from anything: a clock that jumps does so in a moment.
+// healed returns when a fault no longer kept anybody from anything: a clock is set in a moment, and the lease
+// that a history is judged by is that on the slowest one.
 func healed(f *history.Fault) trace.Instant {
 	if f.Sets {
 		return f.Begin

@@ -292,7 +292,7 @@ type Fault struct {
 	Fired      bool
 	Begin, End trace.Instant // End is Never if it does not heal
 	Of         string        // the node that it concerns alone, a client or the resource: its process, its clock or its links; "": perhaps all
-	Sets       bool          // it makes a clock jump, and keeps nobody from anything afterwards
+	Sets       bool          // it makes a clock jump or go at another rate, and keeps nobody from anything afterwards
 	Waits      bool          // what it holds up arrives when it ends, and no later
 }
 

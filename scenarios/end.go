@@ -43,18 +43,24 @@ func (s *Scenario) End() time.Duration {
 
 // Slowed returns how long something takes at most on clocks that are slow or are set back, if it takes d on a correct one.
 func (s *Scenario) Slowed(d time.Duration) time.Duration {
-	sum, slowest := total(d), int64(0)
+	sum := total(d)
+	for i := range s.Faults {
+		a := &s.Faults[i].Action
+		sum = sum.plus(max(a.Step, -a.Step))
+	}
+	return s.OnSlowest(time.Duration(sum))
+}
+
+// OnSlowest returns how long something takes on the slowest clock that takes d on a correct one.
+func (s *Scenario) OnSlowest(d time.Duration) time.Duration {
+	slowest := int64(0)
 	for _, c := range s.Clocks {
 		slowest = min(slowest, c.Rate)
 	}
 	for i := range s.Faults {
-		a := &s.Faults[i].Action
-		sum, slowest = sum.plus(max(a.Step, -a.Step)), min(slowest, a.Rate)
+		slowest = min(slowest, s.Faults[i].Action.Rate)
 	}
-	if rate := million + slowest; rate > 0 {
-		sum = sum.scaled(million, rate)
-	}
-	return time.Duration(sum)
+	return time.Duration(total(d).scaled(million, max(million+slowest, 1)))
 }
 
 // Places returns for how long clients that die while they wait for a fair lock may keep those behind them from it, if all but one do, and
@@ -105,6 +111,9 @@ func (t total) times(n int) total {
 
 // scaled returns as much as takes so long on a slower clock.
 func (t total) scaled(by, rate int64) total {
+	if int64(t)/rate >= int64(maxDuration)/by {
+		return total(maxDuration)
+	}
 	return total(min(int64(t)/rate*by+int64(t)%rate*by/rate, int64(maxDuration)))
 }
 

@@ -28,7 +28,7 @@ func (p *Plan) Conclude(r *record.Recorder, faults []sim.FaultReport, end sim.En
 		}
 		h.Faults = append(h.Faults, history.Fault{
 			Name: f.Fault.Name, Text: p.texts[i], Fired: f.Fired, Begin: f.Begin, End: f.End.Add(f.Fault.Action.Demote),
-			Of: p.concerns(f.Fault, f.Node), Sets: f.Fault.Action.Kind == sim.SetClock && f.Fault.Action.Rate == 0,
+			Of: p.concerns(f.Fault, f.Node), Sets: f.Fault.Action.Kind == sim.SetClock,
 			Waits: f.Fault.Action.Kind == sim.Stall,
 		})
 	}
@@ -93,7 +93,7 @@ func (p *Plan) tellLocksApart(h *history.History) {
 func (p *Plan) judging(seed uint64) checker.Options {
 	s := p.Case.Scenario
 	o := checker.Options{
-		ProgressWithin: s.Progress, Lease: cmp.Or(s.Lease(), defaultLease),
+		ProgressWithin: s.Progress, Lease: s.OnSlowest(cmp.Or(s.Lease(), defaultLease)),
 		Load:   checker.Load{Waiter: s.Load.Waiter, Holder: s.Load.Holder},
 		Sample: seed%sampled == 0,
 	}
