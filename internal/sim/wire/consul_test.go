@@ -17,24 +17,21 @@ import (
 	"github.com/locksim/locksim/sim"
 )
 
-// datacenter is a simulated Consul, and what clients do there.
-type datacenter struct {
+// bench is a simulated Consul or etcd, and what clients do there.
+type bench struct {
 	*sim.Engine
 	t      *testing.T
 	server *lease.Server
 }
 
-func newDatacenter(t *testing.T) *datacenter {
-	d := &datacenter{t: t, Engine: sim.New(sim.Config{
-		Seed: 1, Until: 3600 * 1_000_000_000, Latency: sim.Constant(time.Millisecond),
-	}, nil)}
-	d.server = lease.New(d.Engine, lease.Config{Dialect: lease.Consul()})
-	return d
+func newBench(t *testing.T, d lease.Dialect) *bench {
+	e := sim.New(sim.Config{Seed: 1, Until: 3600 * 1_000_000_000, Latency: sim.Constant(time.Millisecond)}, nil)
+	return &bench{Engine: e, t: t, server: lease.New(e, lease.Config{Dialect: d})}
 }
 
 // browser is a client with one connection, on which it speaks HTTP.
 type browser struct {
-	*datacenter
+	*bench
 	task *sim.Task
 	conn *sim.Conn
 	talk wire.Conversation
@@ -50,9 +47,9 @@ func (b *browser) Deliver(p sim.Payload) {
 func (*browser) Closed() {}
 
 // client adds a client, which has a connection.
-func (d *datacenter) client(name string, main func(*browser)) {
+func (d *bench) client(name string, main func(*browser)) {
 	d.AddClient(name, func(task *sim.Task) {
-		b := &browser{datacenter: d, task: task, talk: wire.Consul()}
+		b := &browser{bench: d, task: task, talk: wire.Consul()}
 		conn, err := task.Dial(d.server.Node(), b, time.Second)
 		require.NoError(d.t, err)
 		b.conn = conn
@@ -60,7 +57,7 @@ func (d *datacenter) client(name string, main func(*browser)) {
 	})
 }
 
-func (d *datacenter) play() {
+func (d *bench) play() {
 	d.t.Helper()
 	if ending := d.Run(); ending.Panic != nil {
 		d.t.Fatalf("%v\n%s", ending.Panic, ending.Panic.Stack)
@@ -116,7 +113,7 @@ func (b *browser) session(more string) string {
 // Consul's source, and what its state store does (agent/consul/state/kvs.go): the flags and the value of a key are those of its last
 // acquisition or release, LockIndex counts the changes of holder, and a write that changes nothing has no new index.
 func TestConsulAnswersAsAnAgentDoes(t *testing.T) {
-	d := newDatacenter(t)
+	d := newBench(t, lease.Consul())
 	pair := func(lockIndex int, flags, value, session string, modified int) string {
 		if session != "" {
 			session = `"Session":"` + session + `",`
@@ -159,7 +156,7 @@ func TestConsulAnswersAsAnAgentDoes(t *testing.T) {
 // sixteenth longer than they ask for; five minutes if they do not say.
 func TestBlockingQueriesAreHeldUntilTheKeyHasChanged(t *testing.T) {
 	const second = time.Second
-	d := newDatacenter(t)
+	d := newBench(t, lease.Consul())
 	d.client("a", func(b *browser) {
 		mine := b.session("")
 		b.must(200, "true", "PUT", "kv/lock?acquire="+mine, "")
@@ -192,7 +189,7 @@ func TestTheLockDelayIsWhatTheSessionAsksFor(t *testing.T) {
 		"": 15 * time.Second, `,"LockDelay":"1ms"`: time.Millisecond, `,"LockDelay":"40000ms"`: 40 * time.Second, `,"LockDelay":7`: 7 * time.Second,
 		`,"LockDelay":"0s"`: 0, `,"LockDelay":3000000000`: 3 * time.Second, `,"LockDelay":"2h"`: time.Minute,
 	} {
-		d := newDatacenter(t)
+		d := newBench(t, lease.Consul())
 		d.client("a", func(b *browser) {
 			mine := b.session(asks)
 			b.must(200, "true", "PUT", "kv/lock?acquire="+mine, "")
@@ -214,7 +211,7 @@ func TestTheLockDelayIsWhatTheSessionAsksFor(t *testing.T) {
 // TestRequestsThatConsulRefuses, or that the simulation does not have.
 func TestRequestsThatConsulRefuses(t *testing.T) {
 	const unknown = "11111111-2222-3333-4444-555555555555"
-	d := newDatacenter(t)
+	d := newBench(t, lease.Consul())
 	d.client("a", func(b *browser) {
 		for _, c := range []struct {
 			status       int

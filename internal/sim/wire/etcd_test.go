@@ -13,21 +13,9 @@ import (
 	"github.com/locksim/locksim/sim"
 )
 
-// etcdHere is a simulated etcd, with a client that is told when it was told what.
-type etcdHere struct {
-	*sim.Engine
-	t      *testing.T
-	server *lease.Server
-}
-
-func newEtcdHere(t *testing.T) *etcdHere {
-	e := sim.New(sim.Config{Seed: 1, Until: 3600 * 1_000_000_000, Latency: sim.Constant(time.Millisecond)}, nil)
-	return &etcdHere{Engine: e, t: t, server: lease.New(e, lease.Config{Dialect: lease.Etcd()})}
-}
-
 // caller is a client with one connection.
 type caller struct {
-	etcd *etcdHere
+	etcd *bench
 	task *sim.Task
 	conn *sim.Conn
 	talk wire.Conversation
@@ -56,8 +44,8 @@ func (c *caller) hear(text []byte) {
 	c.told = append(c.told, fmt.Sprintf("%dms %s", time.Duration(c.etcd.Now()).Milliseconds(), body))
 }
 
-// client adds a client, which begins after a while.
-func (e *etcdHere) client(name string, after time.Duration, main func(*caller)) {
+// caller adds a client of etcd, which begins after a while.
+func (e *bench) caller(name string, after time.Duration, main func(*caller)) {
 	e.AddClient(name, func(task *sim.Task) {
 		task.Sleep(after)
 		c := &caller{etcd: e, task: task, talk: wire.Etcd()}
@@ -66,13 +54,6 @@ func (e *etcdHere) client(name string, after time.Duration, main func(*caller)) 
 		c.conn = conn
 		main(c)
 	})
-}
-
-func (e *etcdHere) play() {
-	e.t.Helper()
-	if ending := e.Run(); ending.Panic != nil {
-		e.t.Fatalf("%v\n%s", ending.Panic, ending.Panic.Stack)
-	}
 }
 
 // post sends a request.
@@ -85,8 +66,8 @@ func (c *caller) post(path, body string) {
 
 // TestAWatchTellsOfEveryEvent is of keys from a on. What is asked for behind it on its connection is not answered, since it has no end.
 func TestAWatchTellsOfEveryEvent(t *testing.T) {
-	e := newEtcdHere(t)
-	e.client("a", 0, func(c *caller) {
+	e := newBench(t, lease.Etcd())
+	e.caller("a", 0, func(c *caller) {
 		c.post("kv/put", `{"key":"YQ=="}`)
 		c.task.Sleep(8 * time.Millisecond)
 		c.post("watch", `{"create_request":{"key":"YQ==","range_end":"AA==","start_revision":2}}`)
@@ -101,7 +82,7 @@ func TestAWatchTellsOfEveryEvent(t *testing.T) {
 				`{"type":"DELETE","kv":{"key":"Yg==","mod_revision":"4"}}]}}`,
 		}, c.told)
 	})
-	e.client("b", 100*time.Millisecond, func(c *caller) {
+	e.caller("b", 100*time.Millisecond, func(c *caller) {
 		c.post("kv/put", `{"key":"Yg=="}`)
 		c.task.Sleep(time.Millisecond)
 		c.post("kv/deleterange", `{"key":"YQ==","range_end":"AA=="}`)
@@ -112,9 +93,9 @@ func TestAWatchTellsOfEveryEvent(t *testing.T) {
 
 // TestAClientThatHangsUpLeavesTheQueueForALock has the one behind it be next.
 func TestAClientThatHangsUpLeavesTheQueueForALock(t *testing.T) {
-	e := newEtcdHere(t)
+	e := newBench(t, lease.Etcd())
 	for i, leaves := range []time.Duration{time.Second, 100 * time.Millisecond, 0} {
-		e.client(string("abc"[i]), time.Duration(i)*10*time.Millisecond, func(c *caller) {
+		e.caller(string("abc"[i]), time.Duration(i)*10*time.Millisecond, func(c *caller) {
 			c.post("lease/grant", fmt.Sprintf(`{"ID":%d,"TTL":60}`, i+10))
 			c.task.Sleep(2 * time.Millisecond)
 			c.post("lock/lock", fmt.Sprintf(`{"name":"bQ==","lease":%d}`, i+10))
