@@ -45,12 +45,12 @@ func (c *caller) hear(text []byte) {
 }
 
 // caller adds a client of etcd, which begins after a while.
-func (e *bench) caller(name string, after time.Duration, main func(*caller)) {
-	e.AddClient(name, func(task *sim.Task) {
+func (d *bench) caller(name string, after time.Duration, main func(*caller)) {
+	d.AddClient(name, func(task *sim.Task) {
 		task.Sleep(after)
-		c := &caller{etcd: e, task: task, talk: wire.Etcd()}
-		conn, err := task.Dial(e.server.Node(), c, time.Second)
-		require.NoError(e.t, err)
+		c := &caller{etcd: d, task: task, talk: wire.Etcd()}
+		conn, err := task.Dial(d.server.Node(), c, time.Second)
+		require.NoError(d.t, err)
 		c.conn = conn
 		main(c)
 	})
