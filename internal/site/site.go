@@ -6,7 +6,7 @@ import (
 	"bytes"
 	_ "embed"
 	"fmt"
-	"html/template"
+	"html"
 	"io/fs"
 	"path"
 	"slices"
@@ -16,14 +16,12 @@ import (
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/parser"
-	"github.com/yuin/goldmark/renderer/html"
+	markup "github.com/yuin/goldmark/renderer/html"
 	"github.com/yuin/goldmark/text"
 )
 
 //go:embed page.html
 var frame string
-
-var page = template.Must(template.New("page").Parse(frame))
 
 // Start is the name of the page that lists the first ones.
 const Start = "index.html"
@@ -34,14 +32,7 @@ const repository = "https://github.com/locksim/locksim/tree/main/"
 // markdown leaves HTML in documents as it is, line breaks in tables for one: they are the project's own, and the pages' policy lets no
 // script run.
 var markdown = goldmark.New(goldmark.WithExtensions(extension.Table), goldmark.WithParserOptions(parser.WithAutoHeadingID()),
-	goldmark.WithRendererOptions(html.WithUnsafe()))
-
-// content is what the frame is filled with.
-type content struct {
-	Title string
-	Up    string // the way to the folder of all pages: "", "../", …
-	Body  template.HTML
-}
+	goldmark.WithRendererOptions(markup.WithUnsafe()))
 
 // site is the pages as far as they are made.
 type site struct {
@@ -67,11 +58,11 @@ func Pages(root fs.FS, documents []string) (map[string][]byte, error) {
 			return nil, err
 		}
 		if slices.Contains(documents, name) {
-			fmt.Fprintf(&list, "<li><a href=\"%s\">%s</a></li>\n", template.HTMLEscapeString(pageOf(name)), template.HTMLEscapeString(title))
+			fmt.Fprintf(&list, "<li><a href=\"%s\">%s</a></li>\n", html.EscapeString(pageOf(name)), html.EscapeString(title))
 		}
 	}
-	err := s.put(Start, &content{Title: "locksim: documentation", Body: template.HTML("<h1>Documentation</h1>\n<ul>\n" + list.String() + "</ul>\n")})
-	return s.files, err
+	s.put(Start, "locksim: documentation", "<h1>Documentation</h1>\n<ul>\n"+list.String()+"</ul>\n")
+	return s.files, nil
 }
 
 // Documents are those with which a reader begins: what the project is, the pages of its documentation, and what it has published.
@@ -92,12 +83,10 @@ func (s *site) want(document string) {
 	}
 }
 
-func (s *site) put(name string, c *content) error {
-	c.Up = strings.Repeat("../", strings.Count(name, "/"))
-	var b bytes.Buffer
-	err := page.Execute(&b, c)
-	s.files[name] = b.Bytes()
-	return err
+// put makes a page; body is markup.
+func (s *site) put(name string, title, body string) {
+	s.files[name] = []byte(strings.NewReplacer("@TITLE@", html.EscapeString(title), "@UP@", strings.Repeat("../", strings.Count(name, "/")),
+		"@BODY@", body).Replace(frame))
 }
 
 // render makes the page of a document, and returns its title.
@@ -135,7 +124,8 @@ func (s *site) render(name string) (title string, err error) {
 	if err := markdown.Renderer().Render(&b, source, document); err != nil {
 		return "", err
 	}
-	return title, s.put(pageOf(name), &content{Title: title, Body: template.HTML(b.String())})
+	s.put(pageOf(name), title, b.String())
+	return title, nil
 }
 
 // plain is the text of a heading.

@@ -3,15 +3,16 @@ package comparison
 import (
 	"bytes"
 	"fmt"
-	"html/template"
 	"io"
+
+	"github.com/locksim/locksim/reports/internal/fill"
 )
 
 // HeatPage writes heat maps as one page that needs no network and no script, with a text below them.
 func HeatPage(w io.Writer, title string, heats []Heat, confidence int, text string) error {
 	page := struct {
 		Title, Text string
-		Pictures    []template.HTML
+		Pictures    []fill.Raw
 	}{Title: title, Text: text}
 	for i := range heats {
 		picture, sheet := drawHeat(&heats[i], confidence)
@@ -20,11 +21,7 @@ func HeatPage(w io.Writer, title string, heats []Heat, confidence int, text stri
 		if err := picture.Write(&b, sheet); err != nil {
 			return err
 		}
-		page.Pictures = append(page.Pictures, template.HTML(b.String()))
+		page.Pictures = append(page.Pictures, fill.Raw(b.String()))
 	}
-	t, err := template.New("heats").Parse(asset("heats.html"))
-	if err != nil {
-		return err
-	}
-	return t.Execute(w, page)
+	return fill.Page(w, asset("heats.html"), page)
 }

@@ -5,11 +5,11 @@ import (
 	"embed"
 	"encoding/base64"
 	"fmt"
-	"html/template"
 	"io"
 	"strings"
 
 	"github.com/locksim/locksim/internal/search/compare"
+	"github.com/locksim/locksim/reports/internal/fill"
 	"github.com/locksim/locksim/reports/internal/svg"
 )
 
@@ -20,12 +20,7 @@ var assets embed.FS
 // filters and goes from cell to cell. Names and sentences are plain strings, for the template to escape; only what this
 // package made itself is trusted.
 func HTML(w io.Writer, c *compare.Comparison, l Links) error {
-	p := newPage(newBoard(c), l)
-	t, err := template.New("page").Parse(asset("page.html"))
-	if err != nil {
-		return err
-	}
-	return t.Execute(w, p)
+	return fill.Page(w, asset("page.html"), newPage(newBoard(c), l))
 }
 
 func asset(name string) string {
@@ -42,8 +37,8 @@ type page struct {
 	links Links
 
 	Hash   string // of the script: the page lets no other one run
-	Style  template.CSS
-	Script template.JS
+	Style  fill.Raw
+	Script fill.Raw
 
 	Title, Measured, Interrupted       string
 	Modes                              []pageMode
@@ -64,7 +59,7 @@ func newPage(b *board, l Links) *page {
 	p := &page{
 		b: b, links: l,
 		Hash:  "sha256-" + base64.StdEncoding.EncodeToString(sum[:]),
-		Style: template.CSS(palette() + asset("page.css")), Script: template.JS(script),
+		Style: fill.Raw(palette() + asset("page.css")), Script: fill.Raw(script),
 		Title: b.title(), Measured: b.measured(), Interrupted: b.interrupted(),
 		Kinds: b.kinds(), Faults: b.Faults, Fencing: b.Fencing, Properties: b.properties,
 		Meanings: b.meanings(), Libraries: b.libraries(), Reading: b.reading(), Threats: b.threats(), Settings: b.settings(),

@@ -78,7 +78,7 @@ type pageText struct{ ID, Text string }
 
 type pageCell struct {
 	ID, Faults, Fencing, Property, Tone, Glyph, Word, Statement, Kind, Command, Example string
-	Files                                                                               []pageName // of its counterexample
+	File                                                                                pageName // the first of its counterexample
 }
 
 type pageExample struct {
@@ -114,12 +114,15 @@ func (p *page) addCells(k *pageLock) {
 			continue
 		}
 		sign := signOf(c)
-		k.Cells = append(k.Cells, pageCell{
+		cell := pageCell{
 			ID: p.cellID(c), Faults: c.Faults, Fencing: c.Fencing, Property: c.Property,
 			Tone: string(sign.tone), Glyph: sign.glyph, Word: sign.word, Statement: statement(c),
 			Kind: c.Kind, Command: c.Command, Example: p.example(k, c.Example),
-			Files: p.files(c.Example),
-		})
+		}
+		if files := p.files(c.Example); len(files) > 0 {
+			cell.File = files[0]
+		}
+		k.Cells = append(k.Cells, cell)
 	}
 	for _, r := range reasons {
 		r.Text = sentence(fmt.Sprintf("Impossible, since %s: %s", r.Text, strings.Join(impossible[r.Text], "; ")))

@@ -8,12 +8,12 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
-	"html/template"
 	"io"
 	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/locksim/locksim/reports/internal/fill"
 	"github.com/locksim/locksim/reports/internal/svg"
 	"github.com/locksim/locksim/reports/internal/timeline"
 )
@@ -31,13 +31,13 @@ var script = []string{
 type content struct {
 	Title, Name string
 	Policy      string // what the page may do: load nothing, and run the one script that it brings
-	Style       template.CSS
-	Script      template.JS
-	Data        template.JS
-	Picture     template.HTML // what is seen where scripts are off
-	Panel       template.HTML // the playground's above the picture
-	Bench       template.HTML // the playground's below it
-	Opening     template.JS   // what it opens with
+	Style       fill.Raw
+	Script      fill.Raw
+	Data        fill.Raw
+	Picture     fill.Raw // what is seen where scripts are off
+	Panel       fill.Raw // the playground's above the picture
+	Bench       fill.Raw // the playground's below it
+	Opening     fill.Raw // what it opens with
 }
 
 // playScript comes behind script where scenarios can be changed.
@@ -49,7 +49,7 @@ func Worker() []byte { return []byte(asset("worker.js")) }
 // Write writes a page of schedules. The same schedules make the same bytes.
 func Write(w io.Writer, schedules []timeline.Schedule) error {
 	code := joined(script)
-	return write(w, schedules, &content{Policy: policy(code, ""), Style: template.CSS(asset("page.css")), Script: template.JS(code)})
+	return write(w, schedules, &content{Policy: policy(code, ""), Style: fill.Raw(asset("page.css")), Script: fill.Raw(code)})
 }
 
 // Opening is what a playground opens with: the text of a scenario file, and what the engine answers to it but for the schedules, which
@@ -70,8 +70,8 @@ func Play(w io.Writer, schedules []timeline.Schedule, o Opening) error {
 	code := joined(append(slices.Clone(script), playScript...))
 	return write(w, schedules, &content{
 		Policy: policy(code, "; worker-src 'self' blob:"),
-		Style:  template.CSS(asset("page.css") + asset("play.css")), Script: template.JS(code),
-		Panel: template.HTML(asset("play.html")), Bench: template.HTML(asset("bench.html")), Opening: template.JS(data),
+		Style:  fill.Raw(asset("page.css") + asset("play.css")), Script: fill.Raw(code),
+		Panel: fill.Raw(asset("play.html")), Bench: fill.Raw(asset("bench.html")), Opening: fill.Raw(data),
 	})
 }
 
@@ -89,15 +89,11 @@ func write(w io.Writer, schedules []timeline.Schedule, c *content) error {
 	if err := svg.Write(&picture, first); err != nil {
 		return err
 	}
-	c.Title, c.Name, c.Data, c.Picture = first.Title, first.Scenario, template.JS(data), template.HTML(picture.String())
+	c.Title, c.Name, c.Data, c.Picture = first.Title, first.Scenario, fill.Raw(data), fill.Raw(picture.String())
 	if c.Title == "" {
 		c.Title = first.Scenario
 	}
-	t, err := template.New("page").Parse(asset("page.html"))
-	if err != nil {
-		return err
-	}
-	return t.Execute(w, c)
+	return fill.Page(w, asset("page.html"), c)
 }
 
 // comments of a script stand on lines of their own; nobody reads them in a page.
