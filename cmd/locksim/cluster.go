@@ -116,7 +116,7 @@ func separate(fs *flag.FlagSet, args []string) (own, others []string) {
 }
 
 // unshared are the flags that a command must not have: the engine's tasks set them, or the runs depend on the machine.
-var unshared = []string{"shard", "ledger", "ledger-only", "resume", "for", "stop-at-first", "jobs", "profile", "from-json"}
+var unshared = []string{"shard", "ledger", "ledger-only", "resume", "for", "stop-at-first", "jobs", "from-json"}
 
 // checkShared refuses a command that no machines can share.
 func checkShared(words []string) error {

@@ -169,7 +169,6 @@ func TestCommandsThatCannotBeSharedAreRefused(t *testing.T) {
 		"slurm fuzz --shards 2":                                          "fuzz: it names nothing to play",
 		"slurm fuzz redlock --rnus 3 --shards 2":                         "fuzz: unknown flag --rnus; did you mean --runs?",
 		"slurm fuzz redlock --for 3s --shards 2":                         "fuzz: --for does not go with many machines",
-		"slurm measure --profile x redlock --shards 2":                   "measure: --profile does not go with many machines",
 		"github fuzz redlock --shards 400":                               "--shards 400: a workflow has at most 256 jobs, and one plays a part again",
 		"slurm fuzz redlock --shards 0":                                  `invalid value "0" for --shards: not a whole number from 1 to 10000`,
 		"slurm fuzz --mixed redsync@v4.15.0,redsync@v4.18.1 --shards 2x": `invalid value "2x" for --shards: not a whole number from 1 to 10000`,

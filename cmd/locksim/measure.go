@@ -145,14 +145,11 @@ func runMeasure(c *call) int {
 	if err != nil {
 		return c.wrong(err)
 	}
-	if o.profile != "" && (o.record.ledger != "" || o.record.shard.value.Of > 1) {
-		return c.fail("measure: --profile: which runs an estimate plays depends on those before, so that it has no --ledger and no --shard")
-	}
 	if o.profile != "" && c.argv != nil {
 		return c.fail("measure: --profile plays thousands of runs, too many for a program; want measure without it, or fuzz")
 	}
 	if o.profile != "" {
-		return c.runOdds(o, names)
+		return c.runOdds(o, set, names)
 	}
 	r, given := &measured{}, names
 	if i := slices.IndexFunc(names, func(name string) bool { return o.isScenario(c, name) }); i >= 0 {

@@ -58,9 +58,15 @@ func TestPartsInAnyStateMergeToTheLedgerOfOneMachine(t *testing.T) {
 		"measure":  "measure set-nx-lua --runs 500",
 		"explore":  "explore set-nx-lua --faults client-pause,client-crash",
 		"scenario": "measure lua-release --runs 200 --vary lock.ttl=4s,8s",
+		"odds":     "measure set-nx-lua --profile profile.yaml --runs 40001", // in pieces of at most 20,000
 	} {
+		profile := contentOf(t, "testdata/profile.yaml")
 		t.Run(name, func(t *testing.T) {
+			if name == "odds" {
+				long.Only(t)
+			}
 			t.Chdir(t.TempDir())
+			put(t, "profile.yaml", profile)
 			want := must(t, command)
 			must(t, command+" --ledger whole --ledger-only")
 			require.NoError(t, os.MkdirAll("parts/deep", 0o755))

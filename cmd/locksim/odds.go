@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -30,8 +31,9 @@ const (
 
 // estimated is the odds of a lock or a scenario under a profile.
 type estimated struct {
-	name    string // as it was asked for
-	file    string // of the profile
+	name    string   // as it was asked for
+	file    string   // of the profile
+	files   []string // that one, and those that it names
 	profile *profile.Profile
 	set     []scenarios.Change
 	model   odds.Model
@@ -46,8 +48,12 @@ type estimated struct {
 }
 
 // runOdds estimates the odds of a lock or a scenario under a profile.
-func (c *call) runOdds(o *measureOptions, names []string) int {
+func (c *call) runOdds(o *measureOptions, set *flag.FlagSet, names []string) int {
 	r, err := c.planOdds(o, names)
+	var recorded *recorded
+	if err == nil {
+		recorded, err = c.record(&o.record, set, slices.Concat(names, r.files))
+	}
 	var positioned *scenarios.Error
 	switch {
 	case errors.As(err, &positioned):
@@ -55,14 +61,22 @@ func (c *call) runOdds(o *measureOptions, names []string) int {
 	case err != nil:
 		return c.wrong(err)
 	}
-	progress := c.newProgress(o.progress, uint64(r.plan.Runs), time.Time{})
-	err = c.estimate(o, r, progress)
+	r.plan.Parts = recorded.parts
+	progress := c.newProgress(o.progress, uint64(r.plan.Runs)/max(o.record.shard.value.Of, 1), time.Time{})
+	defer progress.close()
+	r.result, err = odds.Estimate(recorded.context(c.ctx), r.model, r.plan, func(runs int) { progress.tell("estimating: runs", runs, r.plan.Runs) })
+	if r.result == nil && c.ctx.Err() == nil {
+		return c.wrong(errors.Join(err, recorded.close()))
+	}
+	if code, tell := c.finished(recorded, &o.record, err); !tell {
+		return code
+	}
+	if err == nil {
+		err = c.improve(o, r, progress)
+	}
 	progress.close()
 	if r.interrupted = errors.Is(err, context.Canceled) || errors.Is(err, harness.ErrInterrupted); err != nil && !r.interrupted {
 		return c.failures(err)
-	}
-	if r.result == nil {
-		return c.wrong(err)
 	}
 	return c.reportOdds(o, r)
 }
@@ -77,12 +91,11 @@ func (c *call) planOdds(o *measureOptions, names []string) (*estimated, error) {
 	case o.draws():
 		return nil, fmt.Errorf("--format %s is not for --profile; want text, json or csv", o.format.value)
 	}
-	p, err := readProfile(o.profile)
-	if err != nil {
+	r := &estimated{name: names[0], file: o.profile, set: o.set.list}
+	if err := r.readProfile(); err != nil {
 		return nil, err
 	}
-	r := &estimated{name: names[0], file: o.profile, profile: p, set: o.set.list}
-	t, ours, err := c.subject(o, names[0], p)
+	t, ours, err := c.subject(o, names[0], r.profile)
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +110,7 @@ func (c *call) planOdds(o *measureOptions, names []string) (*estimated, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.model, err = odds.Of(p, one, c.played(), ours); err != nil {
+	if r.model, err = odds.Of(r.profile, one, c.played(), ours); err != nil {
 		return nil, err
 	}
 	plan, err := harness.Compile(r.model.Case, r.model.Options)
@@ -117,18 +130,21 @@ func (c *call) planOdds(o *measureOptions, names []string) (*estimated, error) {
 	return r, nil
 }
 
-// readProfile reads a profile; files that it names are beside it.
-func readProfile(name string) (*profile.Profile, error) {
-	text, err := readFile(name)
+// readProfile reads the profile; files that it names are beside it.
+func (r *estimated) readProfile() error {
+	text, err := readFile(r.file)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return profile.Read(name, text, func(beside string) (io.ReadCloser, error) {
+	r.files = []string{r.file}
+	r.profile, err = profile.Read(r.file, text, func(beside string) (io.ReadCloser, error) {
 		if !filepath.IsAbs(beside) {
-			beside = filepath.Join(filepath.Dir(name), beside)
+			beside = filepath.Join(filepath.Dir(r.file), beside)
 		}
+		r.files = append(r.files, beside)
 		return os.Open(beside)
 	})
+	return err
 }
 
 // subject is the scenario whose odds are asked for; ours if it is one for a lock.
@@ -167,13 +183,8 @@ func (o *measureOptions) oneCase(s *scenarios.Scenario) (scenarios.Case, error) 
 	return cases[0], nil
 }
 
-// estimate plays, and fills in what follows.
-func (c *call) estimate(o *measureOptions, r *estimated, progress *progress) error {
-	var err error
-	r.result, err = odds.Estimate(c.ctx, r.model, r.plan, func(runs int) { progress.tell("estimating: runs", runs, r.plan.Runs) })
-	if err != nil {
-		return err
-	}
+// improve fills in what follows from an estimate.
+func (c *call) improve(o *measureOptions, r *estimated, progress *progress) (err error) {
 	r.inputs = r.result.Inputs()
 	if o.save != "" {
 		progress.say("minimizing violations")

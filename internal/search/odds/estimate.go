@@ -15,6 +15,7 @@ import (
 	"github.com/locksim/locksim/internal/harness"
 	"github.com/locksim/locksim/internal/search"
 	"github.com/locksim/locksim/internal/search/parameter"
+	"github.com/locksim/locksim/internal/search/parts"
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/trace"
 )
@@ -25,7 +26,9 @@ type Plan struct {
 	Seed       uint64
 	Confidence float64 // of the intervals, from 0 to 1
 	Jobs       int     // runs at once; the result does not depend on it
-	_          struct{}
+	// Parts are shared among machines: one for each piece.
+	Parts *parts.Parts
+	_     struct{}
 }
 
 // part is a stratum, as far as the length of one hazard is the rarest in it and decides.
@@ -47,6 +50,7 @@ type estimator struct {
 	parts []*part
 	left  float64 // how likely what is left out is
 	runs  int
+	first int // the number of the first sample of each part
 
 	work      time.Duration // of the holder, by the scenario
 	works     []time.Duration
@@ -77,25 +81,32 @@ func estimate(ctx context.Context, m Model, p Plan, near hints, each func(runs i
 	}
 	e.divide()
 	e.hint(near)
-	if err := e.pilot(ctx, each); err != nil {
+	if err := e.pieces(ctx, each); err != nil {
 		return e.estimation(), err
-	}
-	for round := range rounds {
-		e.allot(round)
-		if err := e.round(ctx, each); err != nil {
-			return e.estimation(), err
-		}
 	}
 	r := e.estimation()
 	r.Complete = true
 	return r, e.balanced()
 }
 
+// play plays the pilot and the rounds.
+func (e *estimator) play(ctx context.Context, each func(runs int)) error {
+	if err := e.pilot(ctx, each); err != nil {
+		return err
+	}
+	for round := range rounds {
+		e.allot(round)
+		if err := e.round(ctx, each); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // pilot plays a few samples of each part, the likeliest first, until all that is left is so unlikely that it does not matter, or all runs
 // are used up.
 func (e *estimator) pilot(ctx context.Context, each func(runs int)) error {
 	all := e.parts
-	slices.SortStableFunc(all, func(a, b *part) int { return cmp.Compare(b.chance, a.chance) })
 	e.parts = nil
 	for from := 0; from < len(all); from += pilotParts {
 		rest := e.left + chanceOf(all, from)
@@ -220,7 +231,7 @@ func (e *estimator) average(of func(takes time.Duration) float64) float64 {
 	return sum / float64(len(e.works))
 }
 
-// divide makes the parts.
+// divide makes the parts, the likeliest first.
 func (e *estimator) divide() {
 	list, left := e.strata()
 	e.left = left
@@ -244,6 +255,7 @@ func (e *estimator) divide() {
 			e.parts = append(e.parts, &part{stratum: s, decides: d, chance: chance, stream: stream.Sum64()})
 		}
 	}
+	slices.SortStableFunc(e.parts, func(a, b *part) int { return cmp.Compare(b.chance, a.chance) })
 }
 
 // After a pilot of all parts, rounds are played, in which parts are played by what they add to the error.
@@ -384,7 +396,7 @@ func (e *estimator) batches() iter.Seq[func(*harness.Runner) batch] {
 func (e *estimator) batch(r *harness.Runner, x *part, first, count int) batch {
 	b := batch{part: x}
 	for n := first; n < first+count && !r.Stopped(); n++ {
-		s, err := e.sample(r, x, n)
+		s, err := e.sample(r, x, e.first+n)
 		if err != nil {
 			b.err = err
 			if errors.Is(err, harness.ErrInterrupted) {

@@ -13,6 +13,7 @@ import (
 	"github.com/locksim/locksim/internal/long"
 	"github.com/locksim/locksim/internal/profile"
 	"github.com/locksim/locksim/internal/search/odds"
+	"github.com/locksim/locksim/internal/search/parts"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/sim"
@@ -348,6 +349,33 @@ func TestOddsAreThoseOfTheSeed(t *testing.T) {
 	require.Equal(t, all[0].Runs, all[1].Runs)
 	other := estimate(t, m, 2000, 6, 0.95)
 	require.NotEqual(t, all[0].Of, other.Of)
+}
+
+// TestPiecesArePutTogether has two machines play an estimate that is more than a piece, and puts together what they have recorded.
+func TestPiecesArePutTogether(t *testing.T) {
+	long.NotShort(t)
+	m := model(t, lease, pauses(1./60, profile.Exponential(time.Second)))
+	plan := odds.Plan{Runs: 20_001, Seed: 5, Confidence: 0.95, Jobs: 2}
+	want, err := odds.Estimate(t.Context(), m, plan, nil)
+	require.NoError(t, err)
+	known := map[uint64][]byte{}
+	for machine := range uint64(2) {
+		plan.Parts = &parts.Parts{Index: machine, Of: 2, Record: func(number uint64, text []byte) error { known[number] = text; return nil }}
+		_, err := odds.Estimate(t.Context(), m, plan, nil)
+		require.NoError(t, err)
+	}
+	require.Len(t, known, 2)
+	require.NotEqual(t, known[0], known[1], "no piece draws what another one does")
+	plan.Parts = &parts.Parts{Whole: true, Known: func(number uint64) ([]byte, error) { return known[number], nil }}
+	merged, err := odds.Estimate(t.Context(), m, plan, nil)
+	require.NoError(t, err)
+	require.Equal(t, want.Of, merged.Of)
+	require.Equal(t, want.Runs, merged.Runs)
+	require.Equal(t, want.Inputs(), merged.Inputs())
+	known[1] = nil
+	var missing *parts.Missing
+	_, err = odds.Estimate(t.Context(), m, plan, nil)
+	require.ErrorAs(t, err, &missing)
 }
 
 // TestIntervalsAreOfProbabilities plays a holder that is always paused for longer than its lease.

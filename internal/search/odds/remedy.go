@@ -50,7 +50,7 @@ type Remedies struct {
 	NoDeadline  bool // the lock states none, so that no client can stop before it
 }
 
-// smaller is how much smaller the estimates are that other settings are tried with.
+// smaller is how much smaller the estimates are that other settings are tried with; they are a piece at most.
 const smaller = 10
 
 // leastRuns is how few runs an estimate of another setting has at least, unless half of the estimate's own are fewer: of a guest program
@@ -93,7 +93,7 @@ func (t *trial) with(what string, like int, change func(*Model)) (*Estimation, e
 	m.Case.Scenario = parameter.Clone(m.Case.Scenario)
 	change(&m)
 	p := t.was.e.plan
-	p.Runs = max(min(leastRuns, p.Runs/2), p.Runs/smaller)
+	p.Runs, p.Parts = min(max(min(leastRuns, p.Runs/2), p.Runs/smaller), pieceRuns), nil
 	r, err := estimate(t.ctx, m, p, t.was.hints(like), nil)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", what, err)

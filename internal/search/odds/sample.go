@@ -51,8 +51,8 @@ type try struct {
 
 // sample draws an acquisition and finds how likely it is to go wrong.
 func (e *estimator) sample(runner *harness.Runner, x *part, n int) (sample, error) {
-	t := &try{estimator: e, draw: e.drawn(x, n), runner: runner, part: x}
-	s := sample{draw: t.draw, weight: t.weight, rarest: 1, chance: e.probability(x.stratum, e.takes(t.draw.work))}
+	t, s := e.begin(x, n)
+	t.runner = runner
 	if t.deciding == none {
 		o := t.run(t.draw.work)
 		for i, violated := range o.violated {
@@ -62,7 +62,6 @@ func (e *estimator) sample(runner *harness.Runner, x *part, n int) (sample, erro
 		}
 	} else {
 		r := rand.New(rand.NewPCG(t.seed, checks))
-		s.rarest = t.cap()
 		a, b, c := 1-r.Float64(), 1-r.Float64(), 1-r.Float64()
 		looks := r.IntN(belowOneIn) == 0
 		for i := range Properties {
@@ -75,6 +74,16 @@ func (e *estimator) sample(runner *harness.Runner, x *part, n int) (sample, erro
 	s.runs = len(t.probes)
 	s.unknown = slices.ContainsFunc(t.probes, func(p probe) bool { return slices.Contains(p.unknown[:], true) })
 	return s, t.err
+}
+
+// begin is a sample before anything of it is played.
+func (e *estimator) begin(x *part, n int) (*try, sample) {
+	t := &try{estimator: e, draw: e.drawn(x, n), part: x}
+	s := sample{draw: t.draw, weight: t.weight, rarest: 1, chance: e.probability(x.stratum, e.takes(t.draw.work))}
+	if t.deciding != none {
+		s.rarest = t.cap()
+	}
+	return t, s
 }
 
 // checks is the stream of what is drawn for the runs that check a threshold, and belowOneIn says how many draws have one below it.
@@ -260,13 +269,13 @@ func (t *try) run(length time.Duration) outcome {
 		return outcome{}
 	}
 	p := probe{length: length}
-	p.outcome, t.err = t.play(t.runner, t.scenario(t.draw, length), t.seed)
+	p.outcome, t.err = t.judge(t.runner, t.scenario(t.draw, length), t.seed)
 	t.probes = append(t.probes, p)
 	return p.outcome
 }
 
-// play plays the model's case with another scenario.
-func (e *estimator) play(runner *harness.Runner, s *scenarios.Scenario, seed uint64) (outcome, error) {
+// judge plays the model's case with another scenario.
+func (e *estimator) judge(runner *harness.Runner, s *scenarios.Scenario, seed uint64) (outcome, error) {
 	c := e.model.Case
 	c.Scenario = s
 	plan, err := harness.Compile(c, e.model.Options)
