@@ -238,6 +238,7 @@ func (l *namedLock) Release(locks.Lease) error {
 type sessionPlant struct {
 	releasesAny bool // the release takes the key from whatever session has it
 	renewsOnce  bool // the first renewal that fails is the last one
+	hotDelay    bool // asks again at once if nobody has the key, though a lock-delay keeps it
 }
 
 type sessionLock struct {
@@ -259,6 +260,12 @@ func (l *sessionLock) Acquire(wait time.Duration) (locks.Lease, error) {
 		got, err := l.p.Consul().Acquire(time.Second, "lock", l.session)
 		if err != nil { // perhaps it has it
 			l.close()
+		}
+		for l.hotDelay && err == nil && !got {
+			if pair, failed := l.p.Consul().Get(time.Second, "lock", 0, 0); failed != nil || pair.Session != 0 {
+				break
+			}
+			got, err = l.p.Consul().Acquire(time.Second, "lock", l.session)
 		}
 		return locks.Lease{}, err == nil && got
 	})

@@ -88,6 +88,7 @@ func wrong() []lock {
 		{name: "watches from now", breaks: locktest.Handover, build: watchedPlant{fromNow: true}.build},
 		{name: "a failed release goes on with keep-alives", breaks: locktest.Progress, build: etcdPlant{keepsAlive: true, timeout: fiveHundred}.build},
 		{name: "sends no keep-alive", breaks: locktest.NoSilentLoss, build: etcdPlant{keepsNot: true}.build},
+		{name: "does not rest during a lock-delay", breaks: locktest.WaiterLoad, build: sessionPlant{hotDelay: true}.build},
 		{name: "releases any session's key", breaks: locktest.ReleaseSafety, build: sessionPlant{releasesAny: true}.build},
 
 		{name: "minority", breaks: locktest.ExclusionWithinLease, build: redPlant{minority: true}.build},

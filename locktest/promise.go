@@ -64,8 +64,8 @@ const (
 	NoSilentLoss = promise.NoSilentLoss
 	// Survival: a program neither panics nor exits, nor runs out of memory, whatever happens. It is asked of programs alone.
 	Survival = promise.Survival
-	// WaiterLoad: without any fault, a client that waits does not ask the servers again and again without a pause: it sends at
-	// most 5,000 requests per second. A lock that breaks it is asked for nothing else, since its runs take too long.
+	// WaiterLoad: a client that waits for another, which may have died, does not ask the servers again and again without a pause: it
+	// sends at most 5,000 requests per second. A lock that breaks it is asked for nothing else, since its runs take too long.
 	WaiterLoad = promise.WaiterLoad
 )
 

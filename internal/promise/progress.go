@@ -127,16 +127,20 @@ func lostAnswers(src search.Source, of *scenarios.Scenario) []sim.Fault {
 // fewer, though it asks five servers at once; one that does not pause sends 10,000 to a server from which it is 50 µs away.
 const mostAsked = 5000
 
-// waiterLoad lets one client wait for another, in a network that takes 50 µs.
+// waiterLoad lets one client wait for another, in a network that takes 50 µs. In half of the runs the other one dies while it holds, and
+// the wait includes the rest of its lease or session, and the lock-delay.
 func (s *Subject) waiterLoad() Promise {
 	return Promise{
 		Name: WaiterLoad, Property: checker.RequestLoad, Share: 1, Model: search.FaultModel{Clients: 2, Waits: true},
-		Extend: func(_ search.Source, of *scenarios.Scenario) {
+		Extend: func(src search.Source, of *scenarios.Scenario) {
 			of.Network = scenarios.Network{Latency: sim.Constant(50 * time.Microsecond)}
 			of.Load.Waiter = mostAsked
 			for i := range of.Clients {
 				c := &of.Clients[i]
 				c.Start, c.Wait, c.Sections, c.Work = time.Duration(i)*s.TTL/100, locks.Forever, 1, 2*time.Second
+			}
+			if holder := of.Clients[0].Name; src.Below(2) == 1 {
+				of.Faults = []sim.Fault{{Trigger: whenHolding(holder, 0), Action: sim.Action{Kind: sim.Crash, Node: holder}}}
 			}
 		},
 		Why: `A client that waits is told, or pauses before it asks again: others need the servers too.`,
