@@ -749,8 +749,11 @@ func TestNoRenewalIsToldAsWhatIsKnown(t *testing.T) {
 	past := strings.Replace(overrun, "acquisition id=1 client=a", "acquisition id=1 client=a style=careless", 1)
 	others := called(1, "b", "redis-1", "EVAL", trace.ToRenew, 10500*time.Millisecond)
 	lost := called(3, "a", "redis-1", "EVAL", "", 5*time.Second)[:1]
-	require.Contains(t, storyOf(t, checker.MutualExclusion, oneRedis, past, others...), "a acquires the lock with a lease of 10 s and sends no renewal.")
+	writes := called(3, "a", "storage", "write", "", 5*time.Second)
+	require.Contains(t, storyOf(t, checker.MutualExclusion, oneRedis, past, append(writes, others...)...), "a acquires the lock with a lease of 10 s and sends no renewal.")
 	require.Contains(t, storyOf(t, checker.MutualExclusion, oneRedis, past, append(lost, others...)...), "one of a's renewals has reached a server")
+	unknown := called(3, "a", "redis-1", "EVALSHA", "", 5*time.Second)
+	require.NotContains(t, storyOf(t, checker.MutualExclusion, oneRedis, past, append(unknown, others...)...), "renewal")
 }
 
 // TestARenewalThatShortensTheLeaseIsTheCause has a key expire before the end that was promised: by the server's clock, if that is wrong,

@@ -36,7 +36,7 @@ func TestATitleSaysWhetherALeaseIsOutlasted(t *testing.T) {
 		Trigger: sim.Trigger{When: sim.Before, Step: sim.Pattern{Node: "redis-1", Does: trace.Execute}},
 		Action:  sim.Action{Kind: sim.Delay},
 	}
-	require.Equal(t, "A message that redis-1 is to execute is late; nobody acquires", title(history.Open, long, late))
+	require.Equal(t, "A message to redis-1 is late; nobody acquires", title(history.Open, long, late))
 	twins := sim.Fault{Action: sim.Action{Kind: sim.SameRandom, Nodes: []string{"a", "b"}}}
 	require.Equal(t, "Clients a and b draw the same random numbers; nobody acquires", title(history.Open, long, twins))
 }

@@ -46,10 +46,10 @@ func TheMessage(p *sim.Pattern) string {
 	}
 	switch {
 	case p.Node == "":
-	case p.Does == trace.Reply:
+	case p.Does == trace.Reply, p.Does == trace.Send:
 		text += " from " + TheNode(p.Node)
 	default:
-		text += " that " + TheNode(p.Node) + " is to " + p.Does.String()
+		text += " to " + TheNode(p.Node)
 	}
 	return text
 }

@@ -295,5 +295,9 @@ func ordinal(n int) string {
 	case n <= 5:
 		return [...]string{"second ", "third ", "fourth ", "fifth "}[n-2]
 	}
-	return fmt.Sprintf("%dth ", n)
+	ending := "th"
+	if last := n % 10; last >= 1 && last <= 3 && n/10%10 != 1 {
+		ending = [...]string{"st", "nd", "rd"}[last-1]
+	}
+	return fmt.Sprintf("%d%s ", n, ending)
 }

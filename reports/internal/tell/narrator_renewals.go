@@ -44,7 +44,8 @@ func (t *narrator) lastRenewal(a *history.Acquisition, g *history.Grant) {
 	}
 }
 
-// noRenewal tells of a lease of which servers saw no renewal: what has not reached them may have been one.
+// noRenewal tells of a lease of which servers saw no renewal: what has not reached them may have been one, and so may a request of
+// another name.
 func (t *narrator) noRenewal(a *history.Acquisition, g *history.Grant) {
 	lost := func(m model.Sent) bool {
 		return !m.Reply && m.From == a.Client && a.Returned <= m.Sent && m.Sent < g.To && m.Executed >= g.To
@@ -53,7 +54,12 @@ func (t *narrator) noRenewal(a *history.Acquisition, g *history.Grant) {
 		t.tellOfEnd(g, "none of "+t.who(a)+"'s renewals", "has reached a server")
 		return
 	}
-	t.tell(a.Returned, moments.OrderBelief, t.who(a), "sends no renewal", moments.Place{})
+	other := func(m model.Sent) bool {
+		return !m.Reply && m.From == a.Client && m.To != moments.StorageLane && a.Returned <= m.Sent && m.Sent < g.To && (m.For == a.ID || m.For == 0)
+	}
+	if !slices.ContainsFunc(t.v.Messages, other) {
+		t.tell(a.Returned, moments.OrderBelief, t.who(a), "sends no renewal", moments.Place{})
+	}
 }
 
 // unheeded tells of the first renewal after the end of a lease that a server refuses, if the lock could notify its holder of the loss
