@@ -161,3 +161,12 @@ func TestARequestIsTheTasksThatSentIt(t *testing.T) {
 		require.NotContains(t, found.String(), "a/1's release deletes a/0's key", "Unlock is not called")
 	}
 }
+
+func TestATokenIsWrittenInOneNotation(t *testing.T) {
+	t.Parallel()
+	found, err := locktest.Check(plant{token: true, tokenOfClock: true}.build, locktest.Options{Only: []locktest.Promise{locktest.TokenOrder}})
+	require.NoError(t, err)
+	require.NotNil(t, found)
+	require.Contains(t, found.Headline(), "token 0x")
+	require.NotRegexp(t, `token \d{10}`, found.String())
+}

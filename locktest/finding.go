@@ -50,6 +50,7 @@ func newFinding(r *player, s *subject, b *breach) *Finding {
 	}
 	f.Scenario = expecting(b.promise, &v)
 	if b.failed == nil {
+		f.Text = reports.Shortened(f.Text)
 		f.run = picture(r, s, f.Scenario)
 	}
 	if f.run != nil {

@@ -194,5 +194,8 @@ func StepSummaryText(w io.Writer, title, text string, limit int) error {
 // Visible shows by escapes what could steer a terminal: control characters, and those that turn the direction of writing.
 func Visible(text string) string { return wording.Visible(text) }
 
+// Shortened writes the times and tokens in a text of package checker as reports do.
+func Shortened(text string) string { return wording.Shortened(text) }
+
 // Wrap breaks a text into lines of at most width columns, with an indentation for the lines after the first.
 func Wrap(text string, width int, indent string) []string { return wording.Wrap(text, width, indent) }
