@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/locksim/locksim/checker"
@@ -51,7 +52,7 @@ func newFinding(r *player, s *subject, b *breach) *Finding {
 	f.Scenario = expecting(b.promise, &v)
 	if b.failed == nil {
 		f.Text = reports.Shortened(f.Text)
-		f.run = picture(r, s, f.Scenario)
+		f.run = picture(r, s, b.promise, f.Scenario)
 	}
 	if f.run != nil {
 		f.run.Needs = f.Needs
@@ -94,8 +95,8 @@ func expecting(p *pledge, v *search.Violation) *scenarios.Scenario {
 	return &s
 }
 
-// picture plays a scenario once more, for a reader; nil if the lock's code fails in it.
-func picture(r *player, s *subject, scenario *scenarios.Scenario) *reports.Run {
+// picture plays a scenario once more, for a reader; nil if the lock's code fails in it. What a promise forgives is not told.
+func picture(r *player, s *subject, p *pledge, scenario *scenarios.Scenario) *reports.Run {
 	c := scenario.Cases()[0]
 	plan, err := harness.Compile(c, s.played())
 	if err != nil {
@@ -105,6 +106,11 @@ func picture(r *player, s *subject, scenario *scenarios.Scenario) *reports.Run {
 	stuck := r.do(1, "its timeline", func(r *harness.Runner) { result, err = r.Run(plan, scenario.Seed, true) })
 	if stuck != nil || err != nil {
 		return nil
+	}
+	if p.Forgives != nil {
+		result.Report.Violations = slices.DeleteFunc(slices.Clone(result.Report.Violations), func(v checker.Violation) bool {
+			return v.Property == p.Property && p.Forgives(result.History, &v)
+		})
 	}
 	var causes []checker.Cause
 	o := minimal.Options{Steps: minimal.UsualSteps}

@@ -32,6 +32,8 @@ type itemPlant struct {
 	cutsShort  bool // the release has the item end soon, also another client's
 	deletes    bool // the release gets and compares, and then deletes
 	looksFirst bool // gets, and then sets
+	renews     bool // a watchdog stores the item again, if nobody has changed it …
+	sets       bool // … since it was read, which is not compared
 }
 
 type itemLock struct {
@@ -52,7 +54,10 @@ func (l *itemLock) Acquire(wait time.Duration) (locks.Lease, error) {
 			return locks.Lease{}, false
 		}
 		stop := l.p.NewSignal()
-		if l.stop = stop; l.touchesAny {
+		if l.stop = stop; l.renews {
+			l.p.Go(func(p locks.Process) { l.renew(p, value, stop) })
+		}
+		if l.touchesAny {
 			l.p.Go(func(p locks.Process) {
 				for p.Wait(3*time.Second, stop) < 0 {
 					_, _ = p.Memcached().Touch(time.Second, "lock", 10)
@@ -61,6 +66,21 @@ func (l *itemLock) Acquire(wait time.Duration) (locks.Lease, error) {
 		}
 		return locks.Lease{Value: value}, true
 	})
+}
+
+func (l *itemLock) renew(p locks.Process, value string, stop locks.Signal) {
+	for p.Wait(3*time.Second, stop) < 0 {
+		item, found, err := p.Memcached().Gets(time.Second, "lock")
+		switch {
+		case err != nil:
+		case !found || item.Value != value:
+			return
+		case l.sets:
+			_ = p.Memcached().Set(time.Second, "lock", value, 10)
+		case !stop.Fired():
+			_, _ = p.Memcached().CompareAndSwap(time.Second, item, value, 10)
+		}
+	}
 }
 
 func (l *itemLock) make(value string) (bool, error) {
@@ -81,14 +101,18 @@ func (l *itemLock) Release(lease locks.Lease) error {
 	if l.cutsShort {
 		return heldIf(c.Touch(time.Second, "lock", 1))
 	}
-	item, found, err := c.Gets(time.Second, "lock")
-	if err != nil || !found || item.Value != lease.Value {
-		return heldIf(false, err)
+	for {
+		item, found, err := c.Gets(time.Second, "lock")
+		if err != nil || !found || item.Value != lease.Value {
+			return heldIf(false, err)
+		}
+		if l.deletes {
+			return heldIf(c.Delete(time.Second, "lock"))
+		}
+		if freed, err := c.CompareAndSwap(time.Second, item, "", -1); freed || err != nil || !l.renews { // else it has been renewed meanwhile
+			return heldIf(freed, err)
+		}
 	}
-	if l.deletes {
-		return heldIf(c.Delete(time.Second, "lock"))
-	}
-	return heldIf(c.CompareAndSwap(time.Second, item, "", -1))
 }
 
 // rowPlant says which mistakes a lock has that is a row of MySQL.

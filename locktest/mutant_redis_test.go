@@ -19,6 +19,7 @@ type leaseLock struct {
 	stop   locks.Signal
 	kept   uint64 // a token that has not been used
 	again  bool   // the last Release failed
+	over   bool   // what is there is over
 }
 
 // plant says which mistakes a lock on one Redis server has, and which features that they need.
@@ -27,6 +28,7 @@ type plant struct {
 
 	looksFirst    bool // GET, then SET
 	overwrites    bool // SET without NX
+	takesOver     bool // SET without NX when the key is over, as its life said that is left of it
 	expiresLater  bool // SETNX, then PEXPIRE
 	staysForEver  bool // no expiry
 	seconds       bool // PX with seconds
@@ -124,6 +126,7 @@ func (l *leaseLock) Acquire(wait time.Duration) (locks.Lease, error) {
 			return locks.Lease{}, err
 		}
 		switch {
+		case l.takesOver && l.outwaits():
 		case l.neverRests:
 		case l.hardlyRests:
 			l.p.Sleep(time.Millisecond)
@@ -131,6 +134,14 @@ func (l *leaseLock) Acquire(wait time.Duration) (locks.Lease, error) {
 			l.p.Sleep(200 * time.Millisecond)
 		}
 	}
+}
+
+// outwaits waits for the end of a key that has not long to live, and has the next try overwrite what is there.
+func (l *leaseLock) outwaits() bool {
+	reply, err := l.do("PTTL", "lock")
+	l.over = err == nil && reply.Int > 0 && reply.Int < 300
+	l.p.Sleep(time.Duration(max(min(reply.Int, 300), 0)+1) * time.Millisecond)
+	return true
 }
 
 // set makes the key, and returns the token that came with it.
@@ -164,7 +175,7 @@ func (l *leaseLock) set() (bool, uint64, error) {
 		return reply.Int > 0, uint64(reply.Int), err
 	}
 	args := append([]string{"SET", "lock", l.value}, ttl...)
-	if !l.overwrites && !l.looksFirst {
+	if !l.overwrites && !l.looksFirst && !l.over {
 		args = append(args, "NX")
 	}
 	reply, err := l.do(args...)

@@ -32,6 +32,7 @@ const fiveHundred = 500 * time.Millisecond
 func wrong() []lock {
 	return []lock{
 		{name: "looks first", breaks: locktest.ExclusionWithinLease, build: plant{looksFirst: true}.build},
+		{name: "takes what is nearly over", breaks: locktest.ExclusionWithinLease, build: plant{takesOver: true}.build},
 		{name: "overwrites", breaks: locktest.ExclusionWithinLease, build: plant{overwrites: true}.build},
 		{name: "expires later", breaks: locktest.Progress, build: plant{expiresLater: true}.build},
 		{name: "stays forever", breaks: locktest.Progress, build: plant{staysForEver: true}.build},
@@ -77,6 +78,7 @@ func wrong() []lock {
 		{name: "looks for an item first", breaks: locktest.ExclusionWithinLease, build: itemPlant{looksFirst: true}.build},
 		{name: "touches any", breaks: locktest.Expiry, build: itemPlant{touchesAny: true}.build},
 		{name: "cuts an item short", breaks: locktest.ReleaseSafety, build: itemPlant{cutsShort: true}.build},
+		{name: "gets an item and sets it again", breaks: locktest.ExclusionAtService, build: itemPlant{renews: true, sets: true}.build},
 		{name: "gets an item and deletes it", breaks: locktest.ReleaseSafety, build: itemPlant{deletes: true}.build},
 		{name: "row forever", breaks: locktest.Progress, build: rowPlant{staysForEver: true}.build},
 		{name: "renews any row", breaks: locktest.ExclusionAtService, build: rowPlant{renews: true, renewsAny: true}.build},
@@ -168,6 +170,7 @@ func right() []lock {
 		{name: "permit", build: permitPlant{}.build},
 		{name: "permit with a watchdog", build: permitPlant{renews: true}.build},
 		{name: "item", build: itemPlant{}.build},
+		{name: "item with a watchdog", build: itemPlant{renews: true}.build},
 		{name: "name", build: namedPlant{}.build},
 		{name: "session", build: sessionPlant{}.build},
 		{name: "key with a lease", build: etcdPlant{}.build},

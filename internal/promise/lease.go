@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/internal/search"
 	"github.com/locksim/locksim/locks"
 )
@@ -72,6 +73,15 @@ func (s *Subject) onLease() []Promise {
 			Faults: slow(search.ServerCrash, search.Stall, search.Delay, search.Break, search.Error), Progress: 10,
 		}, Why: `An item that nobody will delete is gone after one lease.`},
 	}
+	if s.Fresh {
+		list = append(list, Promise{
+			Name: ExclusionAtService, Property: checker.ExclusionAtService, Model: search.FaultModel{
+				Faults:  search.Kinds(search.SameRandom, search.ServerCrash, search.PowerLoss, search.Evict, search.ServerAhead, search.Drift),
+				Storage: network, Tasks: 2, Waits: true,
+			}, Forgives: serversFault, Why: `
+				The item is made only if there is none, and nobody but its owner replaces it before its time is over.`,
+		})
+	}
 	if s.Wall {
 		list[0], list[2] = withSameClocks(list[0]), withSameClocks(list[2])
 	}
@@ -80,6 +90,9 @@ func (s *Subject) onLease() []Promise {
 		Storage: network, Tasks: 2, Waits: true, Drift: 100_000,
 	})...)
 }
+
+// serversFault forgives what a server has done: memcached ends items up to a second early.
+func serversFault(_ *history.History, v *checker.Violation) bool { return v.Broken == checker.Server }
 
 // withSameClocks returns a promise that holds as long as all clocks show the same.
 func withSameClocks(p Promise) Promise {

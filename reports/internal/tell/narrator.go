@@ -232,7 +232,7 @@ func (t *narrator) taken(i int) *history.Acquisition {
 // play tells of acquisitions in the order in which they came, and of the end of each before the next one.
 func (t *narrator) play(acquisitions ...*history.Acquisition) {
 	slices.SortStableFunc(acquisitions, func(a, b *history.Acquisition) int {
-		return cmp.Compare(t.begin(a), t.begin(b))
+		return cmp.Or(cmp.Compare(t.begin(a), t.begin(b)), cmp.Compare(t.place(a), t.place(b)))
 	})
 	for i, a := range acquisitions {
 		t.acquires(a)
@@ -252,6 +252,14 @@ func (t *narrator) begin(a *history.Acquisition) trace.Instant {
 		return g.From
 	}
 	return a.Returned
+}
+
+// place is where the list of grants has the first of an acquisition, which says more than its time; the list's end if it has none.
+func (t *narrator) place(a *history.Acquisition) int {
+	if i := slices.IndexFunc(t.v.History.Grants, func(g history.Grant) bool { return g.Acquisition == a.ID }); i >= 0 {
+		return i
+	}
+	return len(t.v.History.Grants)
 }
 
 func (t *narrator) who(a *history.Acquisition) string { return t.v.Holder(a.ID, a.Client) }

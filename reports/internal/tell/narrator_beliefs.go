@@ -48,6 +48,12 @@ func (t *narrator) twoHolders() {
 	if c.From < b.From { // the second was granted the lock later, and was told so earlier
 		first, second, b, c = second, first, c, b
 	}
+	overwritten := func(o history.Copy) bool {
+		return o.Acquisition == second.ID && o.Gone == history.Overwritten && o.To <= second.Returned
+	}
+	if t.place(second) < t.place(first) && slices.ContainsFunc(t.v.History.Copies, overwritten) {
+		first, second, b, c = second, first, c, b // as told
+	}
 	text := t.goesOn(", but "+t.who(first), first, b, second)
 	if t.v.GrantedAt(first.ID, second.Returned) && !t.v.GrantedAt(second.ID, second.Returned) { // it is the second that is wrong
 		text = t.goesOn(" and", second, c, second)
@@ -182,6 +188,11 @@ func (t *narrator) twoGrants() {
 		return
 	}
 	if c, _ := moments.Lender(t.v, second, h); c == nil { // else it has been told
+		for i := range t.v.History.Copies {
+			if c := &t.v.History.Copies[i]; c.Acquisition == first.ID && c.To == h.From {
+				t.losesCopy(c, t.who(first))
+			}
+		}
 		if !slices.ContainsFunc(t.clauses, func(c clause) bool { return c.at == h.From }) {
 			t.add(clause{at: h.From, order: moments.OrderService, who: t.who(second), what: "is granted the lock again", place: moments.PlaceOfGrant(t.v, h)})
 		}

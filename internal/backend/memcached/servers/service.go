@@ -17,14 +17,15 @@ import (
 // service is one memcached server.
 type service struct {
 	simulated.One
-	key    string // of the lock
-	server *memcached.Server
+	key      string // of the lock
+	server   *memcached.Server
+	recorder *record.Recorder
 }
 
 // Build builds the server.
 func Build(w simulated.World) simulated.Service {
 	name, key := w.Scenario().Servers.Names()[0], w.Keys()[0]
-	s := &service{key: key, server: memcached.New(newTruth(w))}
+	s := &service{key: key, server: memcached.New(newTruth(w)), recorder: w.Recorder()}
 	s.Node, s.Port = w.Engine().AddServer(name, s.server), clientPort
 	s.server.Attach(s.Node, w.Engine().Rand("began", name))
 	return s
@@ -43,12 +44,13 @@ func (s *service) ErrorReply(request sim.Payload, text string) sim.Payload {
 // clients is a task's client of the server.
 type clients struct {
 	simulated.None
-	server *sim.Node
+	server   *sim.Node
+	recorder *record.Recorder
 }
 
 // Clients makes a task's clients of the servers.
 func (s *service) Clients(p simulated.Process) locks.Services {
-	return &clients{None: simulated.None{Process: p}, server: s.Node}
+	return &clients{None: simulated.None{Process: p}, server: s.Node, recorder: s.recorder}
 }
 
 // Memcached returns the client.
@@ -106,6 +108,9 @@ func (c *clients) Delete(timeout time.Duration, key string) (bool, error) {
 func (c *clients) do(timeout time.Duration, r *memcached.Request) (memcached.Response, error) {
 	answer, err := simulated.Pooled(c.Process, c.server, timeout, func() sim.Payload {
 		r.Origin = c.Process.Origin()
+		if stores := r.Op == memcached.Set || r.Op == memcached.CAS; stores && r.Purpose == trace.ToAcquire && c.holds(r) {
+			r.Purpose = trace.ToRenew
+		}
 		return r
 	})
 	if err != nil {
@@ -116,6 +121,12 @@ func (c *clients) do(timeout time.Duration, r *memcached.Request) (memcached.Res
 		return memcached.Response{}, &locks.MemcachedError{Text: a.Value}
 	}
 	return *a, nil
+}
+
+// holds reports whether a request belongs to an acquisition that was successful and is not being released.
+func (c *clients) holds(r *memcached.Request) bool {
+	a := c.recorder.Acquisition(history.ID(r.Tag))
+	return a != nil && a.Outcome == history.OK && a.Unlocked == trace.Never
 }
 
 // truth observes a memcached server: the client that makes the lock's item holds the lock.
@@ -145,8 +156,10 @@ func (t *truth) Executed(
 	}
 	node, own := s.Node().Name, history.ID(r.Tag)
 	by := t.Acquisition(own)
-	leaves := by != nil && by.Unlocked <= t.Now() // so that what it puts in the place of the item says that the lock is free
-	claims := c == memcached.Replaced && r.Purpose != trace.ToRenew
+	rewrites := c == memcached.Replaced && r.Purpose == trace.ToRenew // its own item, as long as that was there
+	unlocked := by != nil && by.Unlocked <= t.Now()
+	leaves := unlocked && !rewrites // so that what it puts in the place of the item says that the lock is free
+	claims := c == memcached.Replaced && (!rewrites || t.Holder() != own)
 	took := c == memcached.Made || claims && !leaves
 	switch {
 	case claims && leaves:
@@ -157,7 +170,7 @@ func (t *truth) Executed(
 	case c == memcached.Prolonged || c == memcached.Replaced:
 		t.Prolonged(node, r.Origin, t.promised(r))
 		t.end(s)
-		if leaves && t.Holder() == own { // the rest is what it needs to delete safely
+		if unlocked && t.Holder() == own { // the rest is what it needs to delete safely
 			t.EndGrants(own, r.Sent, history.ByUnlock)
 		}
 	case c == memcached.Removed:
