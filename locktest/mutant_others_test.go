@@ -121,6 +121,7 @@ type rowPlant struct {
 	renews       bool // a watchdog prolongs the lease …
 	renewsAny    bool // … also another client's
 	forces       bool // an Unlock that is repeated does not compare
+	counts       bool // the row's end is a number of milliseconds, by clients' clocks, which is right if they show the same
 }
 
 type rowLock struct {
@@ -160,6 +161,9 @@ func (l *rowLock) Acquire(wait time.Duration) (locks.Lease, error) {
 }
 
 func (l *rowLock) take(owner string) bool {
+	if l.counts {
+		return l.takeUntil(owner, int64(l.p.Wall())/1e6)
+	}
 	if !l.staysForEver {
 		r, err := l.do("acquire", "UPDATE leases SET owner = ?, expires_at = NOW(6) + INTERVAL 10 SECOND "+
 			"WHERE name = ? AND expires_at <= NOW(6)", owner, "lock")
@@ -173,6 +177,16 @@ func (l *rowLock) take(owner string) bool {
 	}
 	r, err := l.do("acquire", "INSERT IGNORE INTO leases (name, owner, expires_at, version) "+
 		"VALUES (?, ?, "+ends+", 1)", "lock", owner)
+	return err == nil && r.Affected == 1
+}
+
+func (l *rowLock) takeUntil(owner string, now int64) bool {
+	until := now + 10_000
+	r, err := l.do("acquire", "UPDATE shedlock SET lock_until = ?, locked_at = ?, locked_by = ? WHERE name = ? AND lock_until <= ?",
+		until, now, owner, "lock", now)
+	if err == nil && r.Affected == 0 {
+		r, err = l.do("acquire", "INSERT INTO shedlock (name, lock_until, locked_at, locked_by) VALUES (?, ?, ?, ?)", "lock", until, now, owner)
+	}
 	return err == nil && r.Affected == 1
 }
 
@@ -195,6 +209,9 @@ func (l *rowLock) Release(lease locks.Lease) error {
 		text = "DELETE FROM leases WHERE name = ? AND owner = ?"
 	}
 	args := []any{"lock", lease.Value}
+	if l.counts {
+		text, args = "UPDATE shedlock SET lock_until = ? WHERE name = ? AND locked_by = ?", []any{int64(l.p.Wall()) / 1e6, "lock", lease.Value}
+	}
 	if l.forces && l.again {
 		text, args = "UPDATE leases SET owner = '', expires_at = NOW(6) WHERE name = ?", args[:1]
 	}

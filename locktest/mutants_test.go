@@ -178,6 +178,7 @@ func right() []lock {
 		{name: "key with a long lease", build: etcdPlant{ttl: time.Minute}.build},
 		{name: "key that is watched", build: watchedPlant{}.build},
 		{name: "row", build: rowPlant{}.build},
+		{name: "row until a number", build: rowPlant{counts: true}.build},
 		{name: "row with a watchdog", build: rowPlant{renews: true}.build},
 		{name: "redlock", build: redPlant{}.build},
 		{name: "redlock with a watchdog", build: redPlant{renews: true}.build},

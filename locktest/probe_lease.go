@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/internal/backend"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/sim"
@@ -55,7 +56,7 @@ func (p *prober) life(seen *sightings) (time.Duration, error) {
 	}
 	late := alone // for the run to go on until then
 	late.Name, late.Start, late.Wait, late.Again = "b", longestLease+time.Minute, locks.Try, 0
-	h, err := p.playDeath(late)
+	h, err := p.playGone(late)
 	if err != nil {
 		return 0, err
 	}
@@ -69,13 +70,13 @@ func (p *prober) life(seen *sightings) (time.Duration, error) {
 			return c.Expires.Sub(c.From), nil
 		}
 	}
-	if p.facts().Holds != "" {
+	if p.facts().InSession() {
 		return 0, nil
 	}
 	return p.lifeByItself(), nil
 }
 
-// lifeByItself returns how long somebody waits for a lock whose holder is gone, though its key has no end: that may be
+// lifeByItself returns how long somebody waits for a lock whose holder is gone, though its key has no end, or none is known: that may be
 // written in it, for clients that come later to read. 0 if the client waits forever.
 func (p *prober) lifeByItself() time.Duration {
 	waits := alone
@@ -97,7 +98,7 @@ func (p *prober) lifeByItself() time.Duration {
 
 // inherits returns when a client gets a lock whose holder has died, from when that got it; 0 if it does not.
 func (p *prober) inherits(other scenarios.Client) time.Duration {
-	h, err := p.playDeath(other)
+	h, err := p.playGone(other)
 	if err != nil {
 		return 0
 	}
@@ -117,13 +118,16 @@ func (p *prober) inherits(other scenarios.Client) time.Duration {
 	return heir.Returned.Sub(holder.Returned)
 }
 
-// playDeath has a client die as soon as it holds, beside another one.
-func (p *prober) playDeath(other scenarios.Client) (*history.History, error) {
-	dies := sim.Fault{
+// playGone has a client be gone as soon as it holds, beside another one: it dies, or, where a dead client's connection is over, stands still.
+func (p *prober) playGone(other scenarios.Client) (*history.History, error) {
+	gone := sim.Fault{
 		Trigger: sim.Trigger{When: sim.After, Step: sim.Pattern{Node: alone.Name, Does: trace.Acquired}},
 		Action:  sim.Action{Kind: sim.Crash, Node: alone.Name},
 	}
-	_, h, err := p.playAll([]scenarios.Client{alone, other}, dies)
+	if p.facts().Holds == backend.ByConnection {
+		gone.Action.Kind, gone.For = sim.Pause, probeTime
+	}
+	_, h, err := p.playAll([]scenarios.Client{alone, other}, gone)
 	return h, err
 }
 

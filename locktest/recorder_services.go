@@ -2,6 +2,8 @@ package locktest
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -180,8 +182,7 @@ func (c *connRecorder) Do(timeout time.Duration, s locks.SQLStatement, args ...a
 	c.r.sends()
 	for _, space := range []string{"user/", "locks/", "leases/", "shedlock/", "advisory/"} {
 		for _, arg := range args {
-			_, err := time.Parse(time.DateTime, fmt.Sprint(arg))
-			c.r.seen.wall = c.r.seen.wall || err == nil // only its own clock can have told it
+			c.r.seen.wall = c.r.seen.wall || isTime(arg, c.r.Wall()) // only its own clock can have told it
 			c.r.seen.sees(space+fmt.Sprint(arg), locks.OneNode)
 		}
 		for i, part := range strings.Split(s.Text, "'") {
@@ -191,6 +192,17 @@ func (c *connRecorder) Do(timeout time.Duration, s locks.SQLStatement, args ...a
 		}
 	}
 	return c.SQLConn.Do(timeout, s, args...)
+}
+
+// isTime reports whether an argument is a date, or the count of some unit since 1970 at a moment within the longest lease from now.
+func isTime(arg any, now locks.Wall) bool {
+	if _, err := time.Parse(time.DateTime, fmt.Sprint(arg)); err == nil {
+		return true
+	}
+	count, _ := arg.(int64)
+	return slices.ContainsFunc([]time.Duration{time.Second, time.Millisecond, time.Microsecond, 1}, func(unit time.Duration) bool {
+		return count != 0 && count <= math.MaxInt64/int64(unit) && locks.Wall(count*int64(unit)).Sub(now).Abs() <= longestLease
+	})
 }
 
 type objectRecorder struct {
