@@ -139,12 +139,13 @@ wait client=a from=4ms to=never ended=waiting`, events...)
 
 // TestUntilWhenAnEntryStaysIsTold has an entry stay whose lease has not ended yet, and one that stays for longer.
 func TestUntilWhenAnEntryStaysIsTold(t *testing.T) {
+	servers, node := oneRedis, "redis-1"
 	story := func(key string, events ...trace.Event) string {
-		return storyOf(t, checker.Progress, oneRedis+"progress: 5s", `
+		return storyOf(t, checker.Progress, servers+"progress: 5s", `
 history registers=1 authority end=30s
 acquisition id=1 client=a returned=4ms outcome=ok crashed=2s
 acquisition id=2 client=b invoked=1s outcome=pending
-copy node=redis-1 acquisition=1 client=a from=3ms `+key+`
+copy node=`+node+` acquisition=1 client=a from=3ms `+key+`
 wait client=b from=1s to=never ended=waiting`, events...)
 	}
 	require.Contains(t, story("to=10.1s expires=10s gone=expired"), "a's key stays until its lease ends at 10.1 s, and b waits in vain", "its server's clock is slow")
@@ -152,4 +153,6 @@ wait client=b from=1s to=never ended=waiting`, events...)
 	require.Contains(t, story("to=20s expires=4s gone=overwritten"), "a's key stays although its lease ended at 4 s, and")
 	require.Contains(t, story("to=8s expires=10s gone=deleted"), "a's key stays, and b waits in vain")
 	require.NotContains(t, story("to=10s expires=10s gone=expired", called(1, "a", "redis-1", "EVAL", trace.ToRenew, time.Second)...), "until its lease")
+	servers, node = "lock: {algorithm: mysql-get-lock}\nservers: {kind: mysql}\nclients: {a: {}, b: {}}\n", "mysql-1"
+	require.Contains(t, story("to=10s gone=expired"), "a's lock stays until its connection ends at 10 s, and")
 }

@@ -201,11 +201,15 @@ func (t *narrator) copiedFrom(c *history.Copy) string {
 // before.
 func (t *narrator) untilExpiry(c *history.Copy) string {
 	clients, _ := t.prolongers(c, t.v.History.End)
+	what := "lease"
+	if holds := t.v.Servers().Holds(); holds == "session" || holds == "connection" && c.Expires == trace.Never {
+		what = holds
+	}
 	switch {
 	case len(clients) > 0:
 		return ""
 	case c.Gone == history.Expired:
-		return " until its lease ends at " + t.time(c.To)
+		return " until its " + what + " ends at " + t.time(c.To)
 	case c.Expires == trace.Never || c.To < c.Expires:
 		return ""
 	case c.Expires <= t.until:
@@ -219,7 +223,7 @@ func (t *narrator) omitted(c *history.Copy, who string) string {
 	m, _ := request(t.v, c)
 	late := func(ended trace.Instant) bool { return m != nil && m.Executed > ended } // in a queue it was made before its turn came
 	switch a := t.v.History.Acquisition(c.Acquisition); {
-	case a == nil || a.Crashed != trace.Never || t.gone(a.Client):
+	case a == nil || t.died(a):
 		return ""
 	case a.Returned <= t.until && a.Outcome != history.OK && !late(a.Returned):
 		t.wrong("Lock", "leaves an entry")

@@ -135,7 +135,7 @@ func (t *narrator) kept(c *history.Copy, who string) string {
 	others := slices.DeleteFunc(slices.Clone(clients), func(name string) bool { return name == c.Client })
 	a := t.v.History.Acquisition(c.Acquisition)
 	switch {
-	case len(others) > 0 && t.gone(c.Client):
+	case len(others) > 0 && a != nil && t.died(a):
 		t.wrong(what, "prolongs another's")
 		return ": the renewals (" + what + ") of " + wording.Listing(others) + " keep it, which " + who + " had made"
 	case len(others) == 0 && a != nil && t.renewsAfter(c, max(a.Unlocked, t.until.Add(-t.v.TTL(c.Client, a.Lock)))):
@@ -143,7 +143,7 @@ func (t *narrator) kept(c *history.Copy, who string) string {
 		return ": its renewals (" + what + ") went on after Unlock, and keep it"
 	case len(others) == 0 && len(clients) > 0 && t.v.BelievesAt(c.Acquisition, t.until):
 		return ": its renewals (" + what + ") keep it"
-	case len(others) == 0 && len(clients) > 0 && t.gone(c.Client) && c.Expires > t.until:
+	case len(others) == 0 && len(clients) > 0 && a != nil && t.died(a) && c.Expires > t.until:
 		t.wrong(what, "sets too late an end")
 		return ": its last renewal (" + what + ") gave it an end at " + t.time(c.Expires)
 	}
@@ -230,6 +230,14 @@ func (t *narrator) exchanged() string {
 	}
 	t.wrong("renewal", "overwrites another's")
 	return wording.Listing(who) + " overwrite each other's " + t.v.Servers().Entry() + " time after time, and "
+}
+
+// died reports whether the process of an acquisition died before it could remove what it had made: for good, while it held the lock, or
+// before Unlock returned.
+func (t *narrator) died(a *history.Acquisition) bool {
+	return a.Crashed != trace.Never || t.gone(a.Client) || slices.ContainsFunc(t.v.Faults, func(f model.Fault) bool {
+		return f.Kind == sim.Crash && f.Node == a.Client && a.Unlocked <= f.Begin && f.Begin < a.Released
+	})
 }
 
 // gone reports whether a client has crashed for good before the violation.

@@ -236,8 +236,11 @@ func spokenMoment(at trace.Instant) string { return spokenTime(time.Duration(at)
 // spokenExactly prints a time that somebody chose, and that is what it is because of its last digit.
 func spokenExactly(d time.Duration) string { return spaced(wording.Precise(d)) }
 
-// spaced puts a space between a number and its unit.
+// spaced puts a space between a number and its unit, if there is one unit.
 func spaced(text string) string {
 	i := strings.LastIndexAny(text, "0123456789") + 1
+	if strings.ContainsAny(text[:i], "hm") {
+		return text
+	}
 	return text[:i] + " " + text[i:]
 }

@@ -1,0 +1,167 @@
+package locktest_test
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/locktest"
+)
+
+// oddLock is a lock with a mistake that is its own.
+type oddLock struct {
+	acquire func(wait time.Duration) (locks.Lease, error)
+	release func(locks.Lease) error
+}
+
+func (l oddLock) Acquire(wait time.Duration) (locks.Lease, error) { return l.acquire(wait) }
+func (l oddLock) Release(lease locks.Lease) error                 { return l.release(lease) }
+
+// subscribesLate waits for a message of whose sending it may have heard nothing, since it does not look again when it has subscribed.
+func subscribesLate(p locks.Process) (locks.Lock, error) {
+	free := locks.Script{Body: `if redis.call("get", KEYS[1]) ~= ARGV[1] then return 0 end
+redis.call("publish", "free", "1") return redis.call("del", KEYS[1])`}
+	return oddLock{func(wait time.Duration) (locks.Lease, error) {
+		for start := p.Monotonic(); ; {
+			value := p.RandomValue()
+			reply, err := p.Redis(0).Do(time.Second, "SET", "lock", value, "NX", "PX", "10000")
+			left := 11 * time.Second
+			if wait != locks.Forever {
+				left = min(left, wait-p.Monotonic().Sub(start))
+			}
+			if err != nil || reply.OK() || left <= 0 {
+				return locks.Lease{Value: value}, heldIf(reply.OK(), err)
+			}
+			if s, err := p.Redis(0).Subscribe(time.Second, "free"); err == nil {
+				p.Wait(left, s.Next())
+				s.Close()
+			}
+		}
+	}, func(lease locks.Lease) error {
+		reply, err := locks.Eval(p.Redis(0), time.Second, free, []string{"lock"}, lease.Value)
+		return heldIf(reply.Int == 1, err)
+	}}, nil
+}
+
+// getsAndSets takes what is over with GETSET, and does not look at its answer: another client may have done so before it.
+func getsAndSets(p locks.Process) (locks.Lock, error) {
+	return oddLock{func(wait time.Duration) (locks.Lease, error) {
+		return poll(p, wait, func() (locks.Lease, bool) {
+			now, until := int64(p.Wall())/1e6, strconv.FormatInt(int64(p.Wall())/1e6+10_000, 10)
+			reply, err := p.Redis(0).Do(time.Second, "SETNX", "lock", until)
+			if err == nil && reply.Int == 1 {
+				return locks.Lease{Value: until}, true
+			}
+			reply, err = p.Redis(0).Do(time.Second, "GET", "lock")
+			if ends, _ := strconv.ParseInt(reply.Str, 10, 64); err != nil || reply.Nil || ends > now {
+				return locks.Lease{}, false
+			}
+			_, err = p.Redis(0).Do(time.Second, "GETSET", "lock", until)
+			return locks.Lease{Value: until}, err == nil
+		})
+	}, func(lease locks.Lease) error {
+		reply, err := p.Redis(0).Do(time.Second, "EVAL", deleteOwn, "1", "lock", lease.Value)
+		return heldIf(reply.Int == 1, err)
+	}}, nil
+}
+
+// unlocksElsewhere unlocks on a connection that does not hold the lock, if it has held that for a second.
+func unlocksElsewhere(p locks.Process) (locks.Lock, error) {
+	var conn locks.SQLConn
+	var since locks.Monotonic
+	on := func(name, text string) (bool, error) {
+		result, err := conn.Do(time.Second, locks.SQLStatement{Name: name, Text: text}, int64(7))
+		return result.True(), err
+	}
+	return oddLock{func(wait time.Duration) (lease locks.Lease, err error) {
+		if conn, err = p.SQL().Connect(time.Second); err != nil {
+			return locks.Lease{}, err
+		}
+		return poll(p, wait, func() (locks.Lease, bool) {
+			granted, err := on("acquire", "SELECT pg_try_advisory_lock($1)")
+			since = p.Monotonic()
+			return locks.Lease{Lost: conn.Over()}, err == nil && granted
+		})
+	}, func(locks.Lease) (err error) {
+		if p.Monotonic().Sub(since) >= time.Second {
+			conn, err = p.SQL().Connect(time.Second)
+		}
+		if err == nil {
+			_, err = on("release", "SELECT pg_advisory_unlock($1)")
+		}
+		return err
+	}}, nil
+}
+
+// deletesKey deletes whatever key is there.
+func deletesKey(p locks.Process) (locks.Lock, error) {
+	var done locks.Signal
+	return oddLock{func(wait time.Duration) (locks.Lease, error) {
+		id, _, err := p.Etcd().Grant(time.Second, 10*time.Second)
+		if err != nil {
+			return locks.Lease{}, err
+		}
+		value := strconv.FormatUint(id, 10)
+		done = p.NewSignal()
+		p.Etcd().KeepAlive(id, done)
+		return poll(p, wait, func() (locks.Lease, bool) {
+			made, err := p.Etcd().Txn(time.Second, locks.EtcdTxn{
+				If: locks.EtcdCompare{Key: "lock"}, Put: &locks.EtcdPut{Key: "lock", Value: value, Lease: id}, Else: []locks.EtcdGet{{Key: "lock"}},
+			})
+			own := err == nil && (made.Succeeded || made.Gets[0].Key.Value == value)
+			return locks.Lease{Value: value, Lost: done}, own
+		})
+	}, func(locks.Lease) error {
+		done.Fire()
+		return heldIf(p.Etcd().Delete(time.Second, "lock"))
+	}}, nil
+}
+
+// A story names the request that decided, and what its answer was, also of locks that ask in other words than those of the catalogue.
+func TestAStoryNamesWhatWasAsked(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		build locks.Builder
+		o     locktest.Options
+		tells string
+		shows string // in the picture
+	}{
+		{
+			"SUBSCRIBE", subscribesLate, locktest.Options{Only: []locktest.Promise{locktest.Handover}},
+			"last request for the lock (SUBSCRIBE) is executed, when a's key is gone already", "",
+		},
+		{
+			"GETSET", getsAndSets, locktest.Options{Only: []locktest.Promise{locktest.ExclusionWithinLease}},
+			`'s GETSET is answered "`, "",
+		},
+		{
+			"pg_advisory_unlock", unlocksElsewhere, locktest.Options{Servers: "postgres", Only: []locktest.Promise{locktest.Handover}},
+			"the release (pg_advisory_unlock) of a's Unlock is answered (0)", "",
+		},
+		{
+			"a renewal's life", plant{renews: true, renewsLong: true}.build, locktest.Options{Only: []locktest.Promise{locktest.Progress}},
+			"its last renewal (EVAL) gave it an end at 2h46m40s", "",
+		},
+		{
+			"an answer that is not looked at", sessionPlant{trustsAny: true}.build, locktest.Options{Only: []locktest.Promise{locktest.ExclusionWithinSession}},
+			"'s KV.Acquire is answered no", "never granted",
+		},
+		{
+			"a key that another removes", deletesKey, locktest.Options{Only: []locktest.Promise{locktest.NoSilentLoss}},
+			"'s release (DeleteRange) deletes ", "what it was promised is over",
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			found, err := locktest.Check(c.build, c.o)
+			require.NoError(t, err)
+			require.NotNil(t, found)
+			require.Contains(t, strings.Join(strings.Fields(found.Story()), " "), c.tells)
+			require.Contains(t, found.Picture(), c.shows)
+		})
+	}
+}
