@@ -80,21 +80,22 @@ func TestTheDecidingRequestIsNamed(t *testing.T) {
 func TestAMistakeIsToldOnce(t *testing.T) {
 	for _, c := range []struct {
 		name  string
-		lock  plant
+		build locks.Builder
 		told  []locktest.Promise
 		least int // other promises that it breaks
 	}{
-		{"a DEL", plant{deletesAny: true}, []locktest.Promise{locktest.ReleaseSafety}, 1},
-		{"a SET without NX", plant{overwrites: true}, []locktest.Promise{locktest.ExclusionAtService}, 1},
-		{"an answer that is ignored", plant{trustsNil: true}, []locktest.Promise{locktest.ExclusionWithinLease}, 0},
-		{"two mistakes", plant{deletesAny: true, renews: true, tooLate: true}, []locktest.Promise{locktest.ReleaseSafety, locktest.NoSilentLoss}, 1},
-		{"a release that does nothing", plant{neverDeletes: true}, []locktest.Promise{locktest.NothingLeft}, 1},
-		{"an entry that never ends", plant{expiresLater: true}, []locktest.Promise{locktest.NothingLeft}, 1},
-		{"none", plant{}, nil, 0},
+		{"a DEL", plant{deletesAny: true}.build, []locktest.Promise{locktest.ReleaseSafety}, 1},
+		{"a SET without NX", plant{overwrites: true}.build, []locktest.Promise{locktest.ExclusionAtService}, 1},
+		{"an answer that is ignored", plant{trustsNil: true}.build, []locktest.Promise{locktest.ExclusionWithinLease}, 0},
+		{"two mistakes", plant{deletesAny: true, renews: true, tooLate: true}.build, []locktest.Promise{locktest.ReleaseSafety, locktest.NoSilentLoss}, 1},
+		{"a release that does nothing", plant{neverDeletes: true}.build, []locktest.Promise{locktest.NothingLeft}, 1},
+		{"an entry that never ends", plant{expiresLater: true}.build, []locktest.Promise{locktest.NothingLeft}, 1},
+		{"a release on another connection", unlocksElsewhere, []locktest.Promise{locktest.NothingLeft}, 2},
+		{"none", plant{}.build, nil, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			found, err := locktest.Mistakes(c.lock.build, locktest.Options{Runs: long.Pick(20, 20, 200)})
+			found, err := locktest.Mistakes(c.build, locktest.Options{Runs: long.Pick(20, 20, 200)})
 			require.NoError(t, err)
 			var told, also []locktest.Promise
 			for _, f := range found {

@@ -73,26 +73,30 @@ func getsAndSets(p locks.Process) (locks.Lock, error) {
 func unlocksElsewhere(p locks.Process) (locks.Lock, error) {
 	var conn locks.SQLConn
 	var since locks.Monotonic
-	on := func(name, text string) (bool, error) {
+	on := func(conn locks.SQLConn, name, text string) (bool, error) {
 		result, err := conn.Do(time.Second, locks.SQLStatement{Name: name, Text: text}, int64(7))
 		return result.True(), err
 	}
 	return oddLock{func(wait time.Duration) (lease locks.Lease, err error) {
-		if conn, err = p.SQL().Connect(time.Second); err != nil {
-			return locks.Lease{}, err
-		}
 		return poll(p, wait, func() (locks.Lease, bool) {
-			granted, err := on("acquire", "SELECT pg_try_advisory_lock($1)")
+			if conn == nil || conn.Over().Fired() {
+				if conn, err = p.SQL().Connect(time.Second); err != nil {
+					conn = nil
+					return locks.Lease{}, false
+				}
+			}
+			granted, err := on(conn, "acquire", "SELECT pg_try_advisory_lock($1)")
 			since = p.Monotonic()
 			return locks.Lease{Lost: conn.Over()}, err == nil && granted
 		})
 	}, func(locks.Lease) (err error) {
+		by := conn
 		if p.Monotonic().Sub(since) >= time.Second {
-			conn, err = p.SQL().Connect(time.Second)
+			if by, err = p.SQL().Connect(time.Second); err != nil {
+				return err
+			}
 		}
-		if err == nil {
-			_, err = on("release", "SELECT pg_advisory_unlock($1)")
-		}
+		_, err = on(by, "release", "SELECT pg_advisory_unlock($1)")
 		return err
 	}}, nil
 }

@@ -161,11 +161,15 @@ func is(e *trace.Event, order int, in Place) bool {
 	return false
 }
 
-// RequestAt returns the request of a client that a server carries out at a moment; nil if the trace has none.
-func RequestAt(v *model.View, node, client string, at trace.Instant) *trace.Event {
-	return first(v, at, func(e *trace.Event) bool {
-		return e.Does == trace.Execute && e.Peer == client && (e.Node == node || node == model.KeeperOf(v.Servers()))
-	})
+// RequestAt returns the request of a client that a server carries out at a moment, of several one for a purpose that is given; nil if the
+// trace has none.
+func RequestAt(v *model.View, node, client string, at trace.Instant, purpose string) *trace.Event {
+	of := func(any bool) *trace.Event {
+		return first(v, at, func(e *trace.Event) bool {
+			return e.Does == trace.Execute && e.Peer == client && (e.Node == node || node == model.KeeperOf(v.Servers())) && (any || e.Alt == purpose)
+		})
+	}
+	return cmp.Or(of(false), of(true))
 }
 
 // Remover returns the request that deleted or shortened another's entry, or could have; nil if the trace has none.
@@ -177,7 +181,7 @@ func Remover(v *model.View, r *history.Removal) *trace.Event {
 	if e != nil {
 		return e
 	}
-	if e := RequestAt(v, r.Node, r.Client, r.At); e != nil || r.Node != model.KeeperOf(v.Servers()) {
+	if e := RequestAt(v, r.Node, r.Client, r.At, trace.ToRelease); e != nil || r.Node != model.KeeperOf(v.Servers()) {
 		return e
 	}
 	for i := len(v.Run.Events) - 1; i >= 0; i-- { // servers that agree on a release first

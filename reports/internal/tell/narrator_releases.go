@@ -42,7 +42,7 @@ func (t *narrator) early(a *history.Acquisition, g *history.Grant) bool {
 		if c.Acquisition != a.ID || c.To != g.To || c.Gone != history.Deleted {
 			continue
 		}
-		if e := moments.RequestAt(t.v, c.Node, a.Client, c.To); e != nil {
+		if e := moments.RequestAt(t.v, c.Node, a.Client, c.To, trace.ToRelease); e != nil {
 			request := "a release (" + e.What + ") of " + a.Client
 			if e.Alt == trace.ToRenew { // with an end that has passed
 				request = t.who(a) + "'s own renewal (" + e.What + ")"

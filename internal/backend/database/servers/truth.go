@@ -72,7 +72,9 @@ func (t *truth) Took(_ *database.Server, k database.Key, r *database.Request, ti
 	}
 	t.given = r
 	t.holds = append(t.holds, r.Origin)
-	if times == 1 || !t.SameOwner(t.Holder(), history.ID(r.Tag)) {
+	holder := t.Holder()
+	left := holder != history.ID(r.Tag) && !t.claims(sim.Origin{Tag: int(holder)}) // by its Unlock, which did not let it go
+	if times == 1 || left || !t.SameOwner(holder, history.ID(r.Tag)) {
 		t.Succession.Took(t.node.Name, r.Origin, trace.Never)
 	}
 }
