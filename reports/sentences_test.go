@@ -84,6 +84,9 @@ func TestAKnownVerdictIsNotCalledInconclusive(t *testing.T) {
 	require.Contains(t, drawnOf(r).Headline, "Two believed to hold the lock at once; other verdicts are unknown.")
 	r.Report.Verdicts[checker.MutualExclusion] = checker.Undecided
 	require.Contains(t, drawnOf(r).Headline, "Whether two held the lock at once is not known: inconclusive.")
+	r = storyRun(t, oneRedis+"expect: {mutual-exclusion: violated, exclusion-at-service: any, resource: any, leak: held}", overrun)
+	r.Report.Verdicts[checker.Leak] = checker.Vacuous
+	require.Contains(t, drawnOf(r).Headline, "Two believed to hold the lock at once; what else is expected was never exposed.")
 }
 
 // TestARefusalWithoutATokenSaysWhy has resources refuse a write for something else than its token.

@@ -75,6 +75,8 @@ func ending(r *model.Run, weighs checker.Verdict) string {
 	switch status, _ := r.Status(); {
 	case status == model.Inconclusive && weighs != checker.Undecided && len(r.Unknown()) > 0:
 		return "; other verdicts are unknown."
+	case status == model.Inconclusive && weighs == checker.Violated:
+		return "; what else is expected was never exposed."
 	case status == model.Inconclusive:
 		return ": inconclusive."
 	case status == model.Unexpected && (asks || unexpected(r) == ""):
