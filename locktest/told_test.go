@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/locksim/locksim/internal/search/minimal"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/locktest"
 )
@@ -166,6 +167,7 @@ func TestAStoryNamesWhatWasAsked(t *testing.T) {
 			require.NotNil(t, found)
 			require.Contains(t, strings.Join(strings.Fields(found.Story()), " "), c.tells)
 			require.Contains(t, found.Picture(), c.shows)
+			require.Equal(t, minimal.ThisLock, found.Party(), found.Blame)
 		})
 	}
 }

@@ -89,6 +89,8 @@ func (r *reducer) blame(c *Counterexample) Blame {
 	case b.Party == ThisLock:
 	case r.seen.violation.Broken == checker.Server || slices.Contains([]locks.Authority{locks.OneNode, locks.MostKeys}, c.played().Authority) && r.losesUnderWrites():
 		b.Party, b.Text = Server, lostItsWord
+	case b.Party == Unclear && c.Property == checker.SilentLoss && r.endedByRelease():
+		b.Party, b.Text = ThisLock, "another client's release ended what was granted"
 	case r.ignoresDeadline():
 		b.Party, b.Text = Application, "it continues past the stated deadline of its lease; clients that heed the deadline keep the property"
 	case (c.Property == checker.Resource || timed(c.Property) && c.holdsUp()) && disturbsStorage(r.now):
@@ -101,6 +103,14 @@ func (r *reducer) blame(c *Counterexample) Blame {
 		b.Party, b.Text = Application, "it continued after the deadline, or after a notice of loss, or its access was late on the way"
 	}
 	return b
+}
+
+// endedByRelease reports whether it was another client's release that ended the hold of a participant.
+func (r *reducer) endedByRelease() bool {
+	v := r.seen.violation
+	return slices.ContainsFunc(r.seen.result.History.Removals, func(m history.Removal) bool {
+		return !m.Again && m.At <= v.At && slices.Contains(v.Acquisitions, m.Ended)
+	})
 }
 
 // lostItsWord is what a server has done that broke its promise.
