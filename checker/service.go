@@ -1,6 +1,8 @@
 package checker
 
 import (
+	"slices"
+
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/trace"
 )
@@ -45,8 +47,16 @@ func (j *judge) tellDoubleGrant(first, second *interval) {
 	j.tellOverlap(ExclusionAtService, first, second, func(one, other, during string) (kind, text string, broken Party) {
 		b := j.breachOfGrant(first, second)
 		text = other + " was granted the lock while it was still promised to " + one + ", " + during + b.String()
+		if j.stands(first.id, second.from) && !j.stands(second.id, second.from) { // a renewal that does not compare whose it is
+			text = other + " prolonged the lock that was promised to " + one + ", " + during + b.String()
+		}
 		return "double grant", text, b.by
 	})
+}
+
+// stands reports whether a server has an acquisition's copy of the lock's key at a moment.
+func (j *judge) stands(of history.ID, at trace.Instant) bool {
+	return slices.ContainsFunc(j.h.Copies, func(c history.Copy) bool { return c.Acquisition == of && c.From <= at && at < c.To })
 }
 
 // asksDuring counts the requests that servers executed during an interval of another owner.
