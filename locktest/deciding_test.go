@@ -54,6 +54,7 @@ var deciding = map[string]string{
 var unclear = []string{"renews forever", "row forever", "first of a sorted set removed"}
 
 func TestTheDecidingRequestIsNamed(t *testing.T) {
+	long.NotShort(t)
 	list := slices.DeleteFunc(wrong(), func(l lock) bool { return deciding[l.name] == "" })
 	require.Len(t, list, len(deciding))
 	for _, l := range some(list, long.Every(20, 1)) {
@@ -78,6 +79,7 @@ func TestTheDecidingRequestIsNamed(t *testing.T) {
 }
 
 func TestAMistakeIsToldOnce(t *testing.T) {
+	long.NotShort(t)
 	for _, c := range []struct {
 		name  string
 		build locks.Builder

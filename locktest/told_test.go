@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/locksim/locksim/internal/long"
 	"github.com/locksim/locksim/internal/search/minimal"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/locktest"
@@ -128,6 +129,7 @@ func deletesKey(p locks.Process) (locks.Lock, error) {
 
 // A story names the request that decided, and what its answer was, also of locks that ask in other words than those of the catalogue.
 func TestAStoryNamesWhatWasAsked(t *testing.T) {
+	long.NotShort(t)
 	for _, c := range []struct {
 		name  string
 		build locks.Builder
