@@ -255,7 +255,11 @@ func (e *Engine) play(q *Request) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := meant(d)
+	shown := d
+	if q.Outline {
+		shown = d.Only(q.Variant)
+	}
+	s, err := meant(shown)
 	if err != nil {
 		return nil, err
 	}
