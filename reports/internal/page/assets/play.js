@@ -638,7 +638,7 @@ async function openGallery() {
     for (const { target, isIntersecting } of list) {
       if (!isIntersecting) continue;
       seen.unobserve(target);
-      pictureOf({ name: target.dataset.name }).then((src) => (target.querySelector("img").src = src), () => {});
+      pictureOf({ do: "slide", name: target.dataset.name }).then((src) => (target.querySelector("img").src = src), () => {});
     }
   });
   $("entries").replaceChildren(
@@ -794,8 +794,11 @@ function save(name, href) {
   a.click();
 }
 
-async function saveAs(ending) {
-  const src = await pictureOf({ text: play.text, variant: play.variant });
+// saveAs saves the picture of the run that is shown: the whole of it, or the lanes that are shown as a slide.
+async function saveAs(ending, what) {
+  const { run, hidden } = page;
+  const lanes = hidden.size ? run.lanes.map((l) => l.name).filter((name) => !hidden.has(name)) : [];
+  const src = await pictureOf({ do: what, text: play.text, variant: play.variant, modes: [run.fencing], lanes });
   const name = `${page.schedule.scenario}.${ending}`;
   if (ending === "svg") return save(name, src);
   const image = new Image();
@@ -839,8 +842,7 @@ function startPlaying() {
   press("gallery-open", openGallery);
   $("gallery-search").addEventListener("input", findInGallery);
   press("share", sharing);
-  press("save-svg", () => saveAs("svg"));
-  press("save-png", () => saveAs("png"));
+  for (const what of ["picture", "slide"]) for (const ending of ["svg", "png"]) press(`${what}-${ending}`, () => saveAs(ending, what));
   keys.push(["u", "undo", () => back("undo", "redo")], ["r", "redo", () => back("redo", "undo")]);
   for (const [k, , act] of keys.slice(-2)) actions.set(k, act);
   charts[0].svg.addEventListener("contextmenu", offer);
