@@ -73,8 +73,12 @@ func (b *tab) until(condition string) {
 func TestAPlaygroundOpensOnSomethingBroken(t *testing.T) {
 	b := play(t, options{})
 	b.until(`live.warm`)
+	start := 1000 * used(workers(t))
 	t.Logf("something could be changed %.0f ms after the page was asked for; the engine was there after %.0f ms, and its worker used %.0f ms of a processor until then",
-		eval[float64](b, `play.first`), eval[float64](b, `performance.now()`), 1000*used(workers(t)))
+		eval[float64](b, `play.first`), eval[float64](b, `performance.now()`), start)
+	if long.Enabled() {
+		require.Less(t, start, 2000.0, "of a processor's time, from a cold start to the first answer")
+	}
 	require.Contains(t, b.text("#verdict"), "Two believed to hold the lock at once, and the resource was damaged.")
 	require.NotZero(t, b.count("#sliders label"))
 	require.True(t, eval[bool](b, `live.ask({ do: "play", text: opening.text, variant: opening.variant })
@@ -410,7 +414,7 @@ func TestAFrameWhileDragging(t *testing.T) {
 	require.NoError(t, chromedp.Do(b.ctx, call(performance.Enable, performance.EnableParams{
 		TimeDomain: performance.EnableTimeDomainThreadTicks,
 	})))
-	count := long.Pick(40, 40, 240)
+	count := long.Pick(10, 10, 240)
 	for _, name := range []string{"fencing-33-34", "lease-overrun", "failover-lost-key", "zk-gc-pause", "redlock-clock-jump"} {
 		b.do(`openScenario("` + name + `")`)
 		b.until(`!working && play.answer.schedules[0].scenario === "` + name + `" && $("seeds").childElementCount === 100`)
@@ -550,6 +554,25 @@ func TestThePictureIsOnTheFirstScreen(t *testing.T) {
 	b.resize(1280)
 	require.Equal(t, "charts", eval[string](b, `$("tools").nextElementSibling.id`))
 	require.Equal(t, "story", eval[string](b, `$("verdict").previousElementSibling.id`))
+}
+
+// TestASlideHasTheLanesThatAreShown of the run that is shown.
+func TestASlideHasTheLanesThatAreShown(t *testing.T) {
+	b := play(t, options{})
+	b.do(`page.change({ run: page.schedule.runs[1], hidden: new Set(["redis-1"]) });
+		save = (name, href) => (window.saved = [name, decodeURIComponent(href)]); sharing()`)
+	b.until(`$("sharing").open`)
+	b.do(`$("slide-svg").click()`)
+	b.until(`window.saved`)
+	saved := eval[[]string](b, `window.saved`)
+	require.Equal(t, "fencing-33-34.svg", saved[0])
+	require.Contains(t, saved[1], ">storage<")
+	require.NotContains(t, saved[1], ">redis-1<")
+	require.NotContains(t, saved[1], "the resource was damaged", "with fencing nothing is")
+	b.do(`delete window.saved; $("picture-png").click()`)
+	b.until(`window.saved`)
+	require.Equal(t, "fencing-33-34.png", eval[string](b, `window.saved[0]`))
+	require.Contains(t, eval[string](b, `window.saved[1].slice(0, 30)`), "data:image/png;base64,")
 }
 
 // TestSlidersSayTheirEnds with units, and the picture where its time is stretched.
