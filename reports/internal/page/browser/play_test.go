@@ -330,6 +330,13 @@ func TestWhatTakesTooLongIsStopped(t *testing.T) {
 	b.until(`$("play-says").textContent.includes("took too long")`)
 	b.do(`openScenario("lease-overrun")`)
 	b.until(`!working && play.answer.schedules[0].scenario === "lease-overrun"`)
+
+	// An engine that ends, since a lock has panicked, is told of and started again.
+	b.do(`commit(play.text); live.hears({ dead: "panic: in a lock" })`)
+	b.until(`!working && $("play-says").textContent === "This scenario could not be played: panic: in a lock."`)
+	require.Equal(t, "outdated", eval[string](b, `document.body.className`))
+	b.do(`commit(play.text)`)
+	b.until(`!working && document.body.className === "" && $("play-says").textContent.startsWith("Digest ")`)
 }
 
 // TestHostileTextIsText opens a scenario whose title would be markup.
