@@ -178,7 +178,7 @@ func TestACampaignOnSLURMSurvivesKills(t *testing.T) {
 	}
 	t.Chdir(t.TempDir())
 	s := newSlurm(t)
-	command := strings.Replace(shared, "--runs 3000", "--runs 200000", 1)
+	command := strings.Replace(shared, "--runs 1200", "--runs 200000", 1)
 	must(t, command+" --ledger whole --ledger-only")
 	s.begin()
 	campaign := filepath.Join(s.folder, "campaign")
