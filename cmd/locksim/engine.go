@@ -5,37 +5,46 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
+	"path/filepath"
 
 	"github.com/andybalholm/brotli"
 
 	"github.com/locksim/locksim/clients"
 )
 
-// The files of the folder engine that a released locksim carries, see engine_carried.go.
+// The files of the folder engine that a release has beside the program: .ci/release puts them there.
 const (
-	carriedEngine  = "engine/locksim.wasm.br"
-	carriedStarter = "engine/wasm_exec.js"
+	releasedEngine  = "locksim.wasm.br"
+	releasedStarter = "wasm_exec.js"
 )
 
-// engine returns the playground's engine and the script that starts it: those that this program carries, or else those that are built
-// from locksim's source.
+// engine returns the playground's engine and the script that starts it: those that were released with this program, or else those that are
+// built from locksim's source.
 func (c *call) engine() (engine, starter []byte, err error) {
-	if carried != nil {
-		return unpacked(carried)
+	if program, err := os.Executable(); err == nil {
+		if program, err = filepath.EvalSymlinks(program); err == nil {
+			for _, folder := range []string{"engine", "../share/locksim/engine"} { // beside it, or as a package installs it
+				files := os.DirFS(filepath.Join(filepath.Dir(program), folder))
+				if _, err := fs.Stat(files, releasedEngine); err == nil {
+					return unpacked(files)
+				}
+			}
+		}
 	}
 	fmt.Fprintln(c.stderr, "locksim: building the engine for the browser; this takes a minute the first time")
 	return clients.BuildEngine(c.ctx)
 }
 
-// unpacked is an engine as it is carried.
+// unpacked is an engine as it is released.
 func unpacked(files fs.FS) (engine, starter []byte, err error) {
-	small, err := fs.ReadFile(files, carriedEngine)
+	small, err := fs.ReadFile(files, releasedEngine)
 	if err != nil {
 		return nil, nil, err
 	}
 	if engine, err = io.ReadAll(brotli.NewReader(bytes.NewReader(small))); err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", carriedEngine, err)
+		return nil, nil, fmt.Errorf("%s: %w", releasedEngine, err)
 	}
-	starter, err = fs.ReadFile(files, carriedStarter)
+	starter, err = fs.ReadFile(files, releasedStarter)
 	return engine, starter, err
 }

@@ -43,8 +43,8 @@ clients do, faults that can be dragged along the time axis, the text of the scen
 verdicts follow at once; it is the same as that of locksim run, with the same digests. Nothing is sent anywhere, and a link
 holds the whole scenario.
 
-It prints the address of the page, and serves it until it is interrupted. Released programs carry the engine; others build it from
-locksim's source with the Go toolchain when it is used first, which takes a minute. Beside the page are the documentation and the
+It prints the address of the page, and serves it until it is interrupted. Releases have the engine in the folder engine beside the
+program; others build it from locksim's source with the Go toolchain when it is used first, which takes a minute. Beside the page are the documentation and the
 published comparison of locks, where locksim's source is.
 
   --export FOLDER    write all of it as files that any web server can serve, instead of serving it
@@ -190,7 +190,7 @@ func compressed(ctx context.Context, data []byte) iter.Seq2[string, []byte] {
 			return
 		}
 		b.Reset()
-		written(ctx, brotli.NewWriterOptions(&b, brotli.WriterOptions{Quality: brotli.BestCompression, LGWin: 24}), data)
+		written(ctx, brotli.NewWriterLevel(&b, brotli.BestCompression), data)
 		yield(".br", b.Bytes())
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	"github.com/andybalholm/brotli"
 	"github.com/stretchr/testify/require"
@@ -51,17 +50,20 @@ func TestThePlaygroundsCommandPlaysTheSameRuns(t *testing.T) {
 	}
 }
 
-func TestACarriedEngineIsUnpacked(t *testing.T) {
+func TestAReleasedEngineIsUnpacked(t *testing.T) {
 	long.NotShort(t)
 	var small bytes.Buffer
 	w := brotli.NewWriter(&small)
 	_, err := w.Write([]byte("\x00asm, a tiny one"))
 	require.NoError(t, err)
 	require.NoError(t, w.Close())
-	files := fstest.MapFS{carriedEngine: {Data: small.Bytes()}, carriedStarter: {Data: []byte("starts it")}}
-	was := carried
-	carried = files
-	t.Cleanup(func() { carried = was })
+	self, err := os.Executable()
+	require.NoError(t, err)
+	beside := filepath.Join(filepath.Dir(self), "engine")
+	require.NoError(t, os.Mkdir(beside, 0o755))
+	t.Cleanup(func() { _ = os.RemoveAll(beside) })
+	put(t, filepath.Join(beside, releasedEngine), small.String())
+	put(t, filepath.Join(beside, releasedStarter), "starts it")
 	folder := t.TempDir()
 	code, stdout, stderr := locksim(t.Context(), "play", "--export", folder)
 	require.Equal(t, exitOK, code, stderr)
@@ -79,8 +81,8 @@ func TestACarriedEngineIsUnpacked(t *testing.T) {
 		}
 	}
 
-	files[carriedEngine].Data = small.Bytes()[:5]
+	put(t, filepath.Join(beside, releasedEngine), small.String()[:5])
 	code, _, stderr = locksim(t.Context(), "play", "--export", folder)
 	require.Equal(t, exitUsage, code)
-	require.Contains(t, stderr, carriedEngine)
+	require.Contains(t, stderr, releasedEngine)
 }
