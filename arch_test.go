@@ -169,6 +169,7 @@ var behind = map[string]string{
 	"github.com/go-zookeeper/zk":        "internal/live",
 	"github.com/tetratelabs/wazero":     "internal/sim/wasm",
 	"golang.org/x/mod":                  "clients",
+	"golang.org/x/net":                  "internal/sim/wire",
 	"golang.org/x/sys":                  "cmd/locksim",
 	"github.com/yuin/goldmark":          "internal/site",
 }

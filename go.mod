@@ -17,6 +17,7 @@ require (
 	github.com/tetratelabs/wazero v1.12.0
 	github.com/yuin/goldmark v1.8.2
 	golang.org/x/mod v0.43.0
+	golang.org/x/net v0.57.0
 	golang.org/x/sys v0.48.0
 	gonum.org/v1/gonum v0.17.0
 )

@@ -79,6 +79,7 @@ func Catalogue() []Client {
 			},
 			Folder: "go-zookeeper", Library: "github.com/go-zookeeper/zk",
 		},
+		etcdMutex(),
 		{
 			Lock: locks.Algorithm{
 				Name: "consul-api", Title: "api.Lock of Consul's own Go library: a session acquires a key",
@@ -97,6 +98,17 @@ func Catalogue() []Client {
 		},
 		{Lock: leader, Folder: "client-go", Library: "k8s.io/client-go", together: kubernetes},
 		{Lock: leaving, Folder: "client-go-release", Library: "k8s.io/client-go", together: kubernetes},
+	}
+}
+
+func etcdMutex() Client {
+	return Client{
+		Lock: locks.Algorithm{
+			Name: "etcd-mutex", Title: "concurrency.Mutex of etcd's own Go library: a lease and a queue",
+			Source: "go.etcd.io/etcd/client/v3/concurrency", Servers: "etcd", Authority: locks.Queue,
+			Identity: "lease", Lease: true, Keeps: true, Token: true, Reference: "etcd",
+		},
+		Folder: "etcd-mutex", Library: "go.etcd.io/etcd/client/v3", together: []string{"go.etcd.io/etcd/api/v3"},
 	}
 }
 

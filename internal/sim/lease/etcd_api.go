@@ -384,11 +384,17 @@ func (s *Server) timeToLive(r *Request, a *Response) {
 	}
 }
 
+// local reports whether a member answers without a leader: a watch is of what it has itself (etcdserver/api/v3rpc/watch.go).
+func (r *Request) local() bool {
+	return r.Op == Status || r.Op == Cancel || r.Op == Watch && r.Etcd != nil
+}
+
 // stream is a watch that tells of every event until its connection is over.
 type stream struct {
 	call   *call
 	next   int64 // the first revision that it has not been told of
 	behind bool  // it is told of the past, all at once
+	ended  bool  // its client wants no more, and is told so
 }
 
 // stream begins a watch.
@@ -430,8 +436,13 @@ func (w *stream) news(s *Server) *Response {
 		w.behind = false
 		return a
 	}
-	if w.call.done {
+	switch {
+	case w.call.done:
 		return nil
+	case w.ended:
+		w.call.finish()
+		a.Etcd.Canceled = true
+		return a
 	}
 	from, _ := slices.BinarySearchFunc(s.store.log, w.next, func(e Event, revision int64) int { return cmp.Compare(e.Key.Mod, revision) })
 	for _, e := range s.store.log[from:] {
@@ -508,8 +519,13 @@ func (s *Server) tellChanges(r *Request) {
 
 // Disconnected withdraws a client from the queue that has hung up while it waited for a lock.
 func (s *Server) Disconnected(conn *sim.Conn) {
+	s.withdraw(func(c *call) bool { return c.conn == conn })
+}
+
+// withdraw takes clients out of the queue for a lock.
+func (s *Server) withdraw(from func(*call) bool) {
 	for _, c := range slices.Clone(s.locking) {
-		if c.conn != conn {
+		if !from(c) {
 			continue
 		}
 		c.finish()
@@ -517,4 +533,37 @@ func (s *Server) Disconnected(conn *sim.Conn) {
 		s.store.remove(c.key)
 		s.tellChanges(&Request{Origin: c.request.Origin, Op: Unlock, Purpose: trace.ToRelease, Key: c.key, Etcd: &Etcd3{}})
 	}
+}
+
+// CallNumber is the number that a call by gRPC has on its connection, by which it can be canceled: that of its HTTP/2 stream, and of
+// a watch its own on that stream, from 1.
+func CallNumber(stream uint32, watch int64) int64 { return int64(stream)<<20 | watch }
+
+// WatchNumber is what of a CallNumber is the watch's.
+const WatchNumber = 1<<20 - 1
+
+// cancel ends what waits under a number; without that of a watch, all that its stream waits for, and nobody listens there.
+func (s *Server) cancel(c *call) *Response {
+	number := c.request.Index
+	named := func(other *call) bool {
+		n := other.request.Index
+		return other.conn == c.conn && (n == number || n&^WatchNumber == number)
+	}
+	for _, w := range s.streams {
+		switch {
+		case !named(w.call):
+		case number&WatchNumber == 0:
+			w.call.finish()
+		default:
+			w.ended = true
+			s.news.Arm(false, s.node.Monotonic())
+		}
+	}
+	for _, waits := range s.pending {
+		if named(waits) {
+			waits.finish()
+		}
+	}
+	s.withdraw(named)
+	return &Response{Request: c.request, Revision: s.store.revision}
 }

@@ -44,6 +44,7 @@ const (
 	Lock
 	Unlock
 	Status
+	Cancel
 	opCount
 )
 
@@ -51,7 +52,7 @@ var opNames = [opCount]string{
 	"LeaseGrant", "LeaseKeepAlive", "LeaseRevoke", "Txn", "Range", "Put", "DeleteRange", "Watch",
 	"Session.Create", "Session.Renew", "Session.Destroy", "KV.Acquire", "KV.Release", "KV.Get",
 	"CreateSession", "KeepAlive", "EndSession", "Acquire", "TryAcquire", "Release", "CheckSequencer",
-	"LeaseTimeToLive", "LeaseLeases", "Compact", "Lock", "Unlock", "Status",
+	"LeaseTimeToLive", "LeaseLeases", "Compact", "Lock", "Unlock", "Status", "Cancel",
 }
 
 // String returns the name that its service gives it.
@@ -119,7 +120,7 @@ type Request struct {
 	MaxCreate int64 // Range: only keys that were created at or before this revision; 0: all
 	Revision  int64 // Watch: the first revision to report; 0: the next
 
-	Index int64         // KVGet: wait for a later one; 0: do not wait. CheckSequencer: the sequencer's generation
+	Index int64         // KVGet: wait for a later one; 0: do not wait. CheckSequencer: the sequencer's generation. By gRPC: its CallNumber
 	Wait  time.Duration // KVGet: how long; 0 for the service's default
 	Epoch int           // Chubby: the client's, as of its last answer
 

@@ -140,7 +140,7 @@ func (s *Server) Execute(conn *sim.Conn, p sim.Payload) sim.Payload {
 
 // attempt carries a request out and tells the observer; nil if it must wait.
 func (s *Server) attempt(c *call) *Response {
-	if !s.leading && c.request.Op != Status {
+	if !s.leading && !c.request.local() {
 		s.pending = append(s.pending, c)
 		return nil
 	}
@@ -192,6 +192,8 @@ func (s *Server) carryOut(c *call) *Response {
 		return s.checkSequencer(r)
 	case r.Op == Lock:
 		return s.lock(c)
+	case r.Op == Cancel:
+		return s.cancel(c)
 	}
 	a := &Response{Request: r}
 	if r.Op == Txn {

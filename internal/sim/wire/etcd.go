@@ -9,13 +9,48 @@ import (
 	"github.com/locksim/locksim/sim"
 )
 
-// Etcd returns a conversation in the JSON of etcd's gateway (etcd 3.4, "gRPC gateway"): keys, transactions, leases, watches, and the
-// service for locks. Numbers of 64 bits are strings, keys and values base64, and what is zero or empty is left out.
+// Etcd returns a conversation with etcd 3.4 about keys, transactions, leases, watches, and with the service for locks: in gRPC, or in
+// the JSON of its gateway if the connection does not begin as one of HTTP/2. In JSON, numbers of 64 bits are strings, keys and
+// values base64, and what is zero or empty is left out.
 //
-// What the simulation does not have is refused with the status 501: transactions within transactions, several messages in one body,
-// cancelling watches, their progress; and everything else that etcd has by HTTP: elections, users, members, maintenance. Left out
-// are the headers for browsers, and etcd's own words for errors of TLS and of users.
-func Etcd() Conversation { return &web{api: etcd{}} }
+// What the simulation does not have is refused with the status 501 or, in gRPC, as unimplemented: transactions within transactions,
+// the progress of watches; in JSON several messages in one body and cancelling watches; and everything else that etcd has:
+// elections, users, members, maintenance. Left out are the headers for browsers, and etcd's own words for errors of TLS and of users.
+func Etcd() Conversation { return &etcdPort{} }
+
+// etcdPort is a connection to etcd's port for clients, on which it speaks what the client begins with (embed/serve.go).
+type etcdPort struct {
+	talk  Conversation // nil until that is known
+	first []byte
+}
+
+// Receive finds out what the client speaks.
+func (p *etcdPort) Receive(received []byte, send func(sim.Payload) error) bool {
+	if p.talk != nil {
+		return p.talk.Receive(received, send)
+	}
+	p.first = append(p.first, received...)
+	switch n := min(len(p.first), len(preface)); {
+	case string(p.first[:n]) != preface[:n]:
+		p.talk = &web{api: etcd{}}
+	case n < len(preface):
+		return true
+	default:
+		p.talk = newGRPC(etcdGRPC{watches: map[uint32]int64{}})
+	}
+	return p.talk.Receive(p.first, send)
+}
+
+// Append encodes a message of the server.
+func (p *etcdPort) Append(dst []byte, answer sim.Payload) []byte { return p.talk.Append(dst, answer) }
+
+// Farewell returns the last bytes.
+func (p *etcdPort) Farewell() []byte {
+	if p.talk == nil {
+		return nil
+	}
+	return p.talk.Farewell()
+}
 
 type etcd struct{}
 
@@ -80,8 +115,13 @@ func (etcd) request(r *httpRequest) (sim.Payload, *page) {
 	case r.method != "POST":
 		return nil, words(statusMethodNotAllowed)
 	}
-	m := messageIn(r.body)
-	q := call(m)
+	return etcd{}.asked(path, r.body)
+}
+
+// asked translates the message of a known call.
+func (etcd) asked(path string, body []byte) (sim.Payload, *page) {
+	m := messageIn(body)
+	q := etcdCalls[path](m)
 	switch {
 	case m.err != nil && etcdStreams(q.Op):
 		return nil, etcdFailure(unknownCode, m.err.Error())

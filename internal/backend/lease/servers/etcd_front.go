@@ -9,13 +9,13 @@ import (
 	"github.com/locksim/locksim/trace"
 )
 
-// etcdService is an etcd cluster, which programs can talk to by HTTP.
+// etcdService is an etcd cluster, which programs can talk to.
 type etcdService struct{ *service }
 
 // etcdPort is that of clients.
 const etcdPort = 2379
 
-// Talk begins a conversation with etcd's gateway.
+// Talk begins a conversation with etcd, by gRPC or with its gateway.
 func (*etcdService) Talk(*sim.Node) wire.Conversation { return wire.Etcd() }
 
 // Stamp sets the origin of a request, and what it is for: a write of a lock's key asks for the lock, its deletion releases it.

@@ -1,0 +1,2 @@
+// Package testutil is what the client's own tests import, which `go mod tidy` looks for.
+package testutil
