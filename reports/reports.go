@@ -17,7 +17,6 @@ import (
 	"github.com/locksim/locksim/reports/internal/export"
 	"github.com/locksim/locksim/reports/internal/layout"
 	"github.com/locksim/locksim/reports/internal/model"
-	"github.com/locksim/locksim/reports/internal/page"
 	"github.com/locksim/locksim/reports/internal/svg"
 	"github.com/locksim/locksim/reports/internal/tell"
 	"github.com/locksim/locksim/reports/internal/text"
@@ -128,21 +127,6 @@ func SVG(w io.Writer, s *Schedule) error { return svg.Write(w, s) }
 // Slide draws the first run of a schedule as a picture of 16 to 9: the title, what came of it, and lanes of these names, or of nodes
 // of these names; all if there are none. The error says that there is no such lane.
 func Slide(w io.Writer, s *Schedule, lanes []string) error { return svg.Slide(w, s, lanes) }
-
-// Page writes schedules as one interactive HTML file, which needs no network.
-func Page(w io.Writer, schedules []Schedule) error { return page.Write(w, schedules) }
-
-// Opening is what a playground opens with.
-type Opening = page.Opening
-
-// Playground writes the page in which a scenario can be changed. It loads worker.js, see [PlaygroundWorker], from beside it, and that
-// the engine: wasm_exec.js and locksim.wasm.
-func Playground(w io.Writer, schedules []Schedule, o Opening) error {
-	return page.Play(w, schedules, o)
-}
-
-// PlaygroundWorker is the script worker.js of a playground.
-func PlaygroundWorker() []byte { return page.Worker() }
 
 // Mermaid writes a schedule as a sequence diagram for Markdown.
 func Mermaid(w io.Writer, s *Schedule) error { return export.Mermaid(w, s) }

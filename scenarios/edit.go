@@ -3,6 +3,7 @@ package scenarios
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -60,6 +61,26 @@ func (d *Draft) Edit(variant string, c Change) (*Draft, error) {
 // Scenario is what the text says, as [Parse] has it.
 func (d *Draft) Scenario() (*Scenario, error) {
 	return newReader(d.file).parse(d.data, d.root, nil)
+}
+
+// Only leaves out the variants beside the named one, if there is one of that name: a quick look at a long text. The text stays whole.
+func (d *Draft) Only(variant string) *Draft {
+	root := *d.root
+	root.Content = slices.Clone(root.Content)
+	for i := 1; i < len(root.Content); i += 2 {
+		if root.Content[i-1].Value != "variants" {
+			continue
+		}
+		for _, each := range root.Content[i].Content {
+			if name := index(each)["name"]; name != nil && name.Value == variant {
+				list := *root.Content[i]
+				list.Content = []*yaml.Node{each}
+				root.Content[i] = &list
+				return &Draft{d.file, d.data, &root}
+			}
+		}
+	}
+	return d
 }
 
 // placeIn is where a change of a variant's field is made: where the variant sets it, or a list or a mapping that it is in and the

@@ -12,6 +12,23 @@ import (
 	"github.com/locksim/locksim/internal/long"
 )
 
+func TestADraftOfOneVariantHasNoOther(t *testing.T) {
+	t.Parallel()
+	text, err := Text("lease-overrun")
+	require.NoError(t, err)
+	d, err := Open("x.yaml", text)
+	require.NoError(t, err)
+	whole, err := d.Scenario()
+	require.NoError(t, err)
+	require.Greater(t, len(whole.Variants), 2)
+	one, err := d.Only(whole.Variants[1].Name).Scenario()
+	require.NoError(t, err)
+	require.Len(t, one.Variants, 1)
+	require.Equal(t, whole.Variants[1].Scenario.Lock, one.Variants[0].Scenario.Lock)
+	require.Equal(t, string(text), d.Only(whole.Variants[1].Name).Text())
+	require.Same(t, d, d.Only("no such variant"))
+}
+
 // treeOf is what a text says, without where.
 func treeOf(t require.TestingT, data []byte) *yaml.Node {
 	r := newReader("x.yaml")

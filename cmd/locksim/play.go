@@ -190,7 +190,7 @@ func compressed(ctx context.Context, data []byte) iter.Seq2[string, []byte] {
 			return
 		}
 		b.Reset()
-		written(ctx, brotli.NewWriterLevel(&b, brotli.BestCompression), data)
+		written(ctx, brotli.NewWriterOptions(&b, brotli.WriterOptions{Quality: brotli.BestCompression, LGWin: 24}), data)
 		yield(".br", b.Bytes())
 	}
 }

@@ -2,6 +2,7 @@ package playground
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -33,4 +34,19 @@ func TestTheGalleryBeginsWithTheKnownArguments(t *testing.T) {
 			listed = append(listed, name)
 		}
 	}
+}
+
+// TestEveryEntryOfTheGalleryHasAPicture of 16 to 9, as a slide.
+func TestEveryEntryOfTheGalleryHasAPicture(t *testing.T) {
+	t.Parallel()
+	var e Engine
+	for _, name := range scenarios.Names() {
+		a := ask(t, &e, Request{Do: "slide", Name: name})
+		require.Empty(t, a.Problems, name)
+		require.True(t, strings.HasPrefix(a.Picture, "<svg"), name)
+	}
+	few := ask(t, &e, Request{Do: "slide", Name: Opens, Lanes: []string{"a", "b", "storage"}})
+	require.NotContains(t, few.Picture, ">redis-1<")
+	require.Contains(t, ask(t, &e, Request{Do: "slide", Name: Opens}).Picture, ">redis-1<")
+	require.Contains(t, ask(t, &e, Request{Do: "slide", Name: Opens, Lanes: []string{"z"}}).Problems[0].Text, `no lane "z"`)
 }

@@ -21,7 +21,7 @@ import (
 
 // Request is what a page asks. Do says what: "play", "study" (play, and what further runs show), "edit", "seeds", "smaller",
 // "find" (a fault that violates something), "drops" (the faults that can be dropped on the node Name), "gallery", "open" (the text of the scenario
-// Name), "picture", "exports" (the forms in which it is played elsewhere) or "complete" (what can be written at a place of the text).
+// Name), "picture", "slide" (a picture of 16 to 9, with the lanes Lanes), "exports" (the forms in which it is played elsewhere) or "complete" (what can be written at a place of the text).
 type Request struct {
 	Do      string   `json:"do"`
 	Text    string   `json:"text"`              // of the scenario file
@@ -36,6 +36,7 @@ type Request struct {
 	Count   int      `json:"count,omitempty"`
 	At      int64    `json:"at,omitempty"`     // nanoseconds, for "drops"
 	Before  string   `json:"before,omitempty"` // the cursor, for "complete"
+	Lanes   []string `json:"lanes,omitempty"`  // for "slide"; all if there are none
 }
 
 // Edit sets a place of the text. If Value is "", it is the number, written as its kind is.
@@ -146,7 +147,7 @@ func (e *Engine) answer(q *Request) (*Answer, error) {
 	case "open":
 		text, err := scenarios.Text(q.Name)
 		return &Answer{Text: string(text)}, err
-	case "picture":
+	case "picture", "slide":
 		return e.picture(q)
 	}
 	return nil, fmt.Errorf("there is no request %q", q.Do)
@@ -255,7 +256,11 @@ func (e *Engine) play(q *Request) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := meant(d)
+	shown := d
+	if q.Outline {
+		shown = d.Only(q.Variant)
+	}
+	s, err := meant(shown)
 	if err != nil {
 		return nil, err
 	}
@@ -408,7 +413,11 @@ func (e *Engine) picture(q *Request) (*Answer, error) {
 		return nil, err
 	}
 	var b strings.Builder
-	err = reports.SVG(&b, &a.Schedules[0])
+	if q.Do == "slide" {
+		err = reports.Slide(&b, &a.Schedules[0], q.Lanes)
+	} else {
+		err = reports.SVG(&b, &a.Schedules[0])
+	}
 	return &Answer{Picture: b.String()}, err
 }
 

@@ -45,7 +45,7 @@ var hues = [...]clientHue{
 	},
 	{
 		Line: Ink{"client-3", "#116a99", "#9ad4f5"},
-		Fill: Ink{"client-3-fill", "#56b4e9", "#4a9fd0"},
+		Fill: Ink{"client-3-fill", "#56b4e9", "#9fdcff"},
 		Wash: Ink{"client-3-wash", "#e1f3fc", "#0f2c3d"},
 	},
 	{

@@ -56,6 +56,13 @@ func TestBarsCanBeToldFromThePaper(t *testing.T) {
 	}
 }
 
+// TestTwoBluesCanBeToldApart of the first and the third client, by how light they are.
+func TestTwoBluesCanBeToldApart(t *testing.T) {
+	a, c := hues[0].Fill, hues[2].Fill
+	require.GreaterOrEqual(t, contrast(t, a.Light, c.Light), 2.0)
+	require.GreaterOrEqual(t, contrast(t, a.Dark, c.Dark), 2.0)
+}
+
 func TestNoTwoInksShareAClass(t *testing.T) {
 	inks := []Ink{
 		Paper, Shade, Words, Quiet, Rule, Solid, Amber, amberWash, amberTint, amberFill, Red, redWash, Green, GreenWash,

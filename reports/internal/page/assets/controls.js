@@ -315,10 +315,10 @@ function start() {
   theme("auto");
   document.addEventListener("keydown", typed);
   addEventListener("hashchange", () => page.reopen?.() || restore());
-  new ResizeObserver(() => page.steps && page.change({ width: $("charts").clientWidth - 2 })).observe($("charts"));
+  new ResizeObserver(() => page.steps && page.change({ width: chartWidth() })).observe($("charts"));
   $("app").hidden = $("page-buttons").hidden = false;
   $("static").remove();
-  page.width = $("charts").clientWidth - 2; // of a chart, within its border
+  page.width = chartWidth();
   restore();
 }
 

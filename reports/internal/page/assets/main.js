@@ -51,11 +51,13 @@ const page = {
     };
   },
 
-  // load shows other schedules in the same view. While something is dragged the axis stands still, and only the charts are drawn.
+  // load shows other schedules in the same view. While something is dragged the axis stands still, only the charts are drawn, and the run
+  // beside stays what it was until it is played again.
   load(list, axis = null) {
     schedules = prepared(list);
-    if (axis) for (const s of schedules) s.axis = axis;
     const { run, twin, hidden, from, to } = this;
+    if (axis) for (const s of schedules) s.axis = axis;
+    if (axis && twin && !schedules[0].runs.some((r) => r.key === twin.key)) schedules[0].runs.push(twin);
     const usual = this.usual(schedules[this.s] ? this.s : 0);
     const { runs } = this.schedule;
     const same = (r) => runs.find((x) => x.key === r?.key);
@@ -63,6 +65,7 @@ const page = {
     const fresh = beside && beside.beside !== this.asked;
     this.asked = beside?.beside;
     this.dragging = !!axis;
+    document.body.classList.toggle("moving", this.dragging);
     this.run = null;
     this.change({
       ...usual,
@@ -254,15 +257,18 @@ const events = {
 };
 const charts = [new Chart($("chart-first"), "first", events), new Chart($("chart-second"), "second", events)];
 
-// arrange chooses the lanes: all of a run, and those of the run beside it that differ.
+// arrange chooses the lanes: all of a run, and those of the run beside it that differ. The picture of one that was not played again stays.
 function arrange(page) {
   const { run, twin } = page;
+  page.still = page.dragging && twin === charts[1].run;
   const names = new Map([...run.lanes, ...(twin?.lanes || [])].map((l) => [l.name, l]));
   page.lanes = [...names.values()].map((l) => run.lane.get(l.name) || l);
   const shown = page.lanes.filter((l) => !page.hidden.has(l.name));
   const same = (name) => JSON.stringify(run.lane.get(name)) === JSON.stringify(twin.lane.get(name));
   const empty = (l) => ({ ...l, bars: [], marks: [], levels: [], title: `${titleOf(l)}: none`, tone: "plain" });
-  const second = twin
+  const second = page.still
+    ? charts[1].rows.map((row) => row.lane)
+    : twin
     ? shown.filter((l) => page.all || !same(l.name)).map((l) => twin.lane.get(l.name) || empty(l))
     : [];
   const first = shown.filter((l) => run.lane.has(l.name));
@@ -273,7 +279,7 @@ function arrange(page) {
     230,
   );
   charts[0].show(run, first, gutter);
-  if (twin) charts[1].show(twin, second, gutter);
+  if (twin && !page.still) charts[1].show(twin, second, gutter);
   $("chart-second").hidden = $("twin-says").hidden = !twin;
   const all = second.length ? "" : " Nothing on any lane went otherwise.";
   const some = page.all || !second.length ? "" : " Lanes that are not shown look as above.";
@@ -286,7 +292,7 @@ function arrange(page) {
 function draw(page) {
   charts.forEach((chart, i) => {
     const run = i ? page.twin : page.run;
-    if (!run) return;
+    if (!run || (i && page.still)) return;
     const step = page.steps[page.e];
     chart.draw({
       width: page.width,
@@ -307,6 +313,7 @@ function draw(page) {
       stepAt: (r, n) => (r.numbers ||= new Map(r.moments.filter((m) => m.number).map((m) => [m.number, m]))).get(n),
     });
   });
+  page.still = false; // what else is changed is drawn in both
 }
 
 function sayEvent(page) {

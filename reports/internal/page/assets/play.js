@@ -18,6 +18,8 @@ const play = {
   shown: null, // the key of the run that is to be shown again
   note: "", // what is said of the next text that is played
   most: new Map(), // the right ends of sliders, which stay while they are moved
+  alone: 0, // frames of a drag since the run beside it was played
+  rest: 0, // the timer of a drag that rests
 };
 
 function says(text, bad = false) {
@@ -28,8 +30,8 @@ function says(text, bad = false) {
 // The engine is asked one thing at a time; what was asked while it worked, and is not the last, is dropped.
 let waits = null;
 let working = false;
-async function show(request, axis) {
-  waits = { request, axis };
+async function show(request, axis, alone) {
+  waits = { request, axis, alone };
   if (working) return;
   working = true;
   while (waits) {
@@ -76,14 +78,16 @@ function wait(title) {
 // titleIn is the title in a text that is not read yet, or else its name.
 const titleIn = (text) => /^title: *(["']?)([^>|\s].*)\1\s*$/m.exec(text)?.[2] ?? /^name: *(\S+)/m.exec(text)?.[1] ?? "";
 
-function heard(answer, { request, axis }) {
+function heard(answer, { request, axis, alone }) {
   problems(answer.problems || []);
   if (answer.problems) return;
   play.first ??= performance.now(); // when a reader could change something first
   if (page.waiting) wait(null);
   play.answer = axis ? { ...play.answer, faults: [], ...answer } : answer; // an outline has no controls
+  play.alone = alone ? play.alone + 1 : 0;
   if (!axis) tells(answer);
-  write(axis ? 100 : 0);
+  if (!axis) write();
+  else if (request.text === play.text) write(100); // else another text was committed meanwhile
   loadRoomy(answer.schedules, axis);
   const again = page.schedule.runs.find((r) => r.key === play.shown);
   play.shown = null;
@@ -175,6 +179,8 @@ function commit(text, variant = play.variant, remember = true, answer = null) {
     play.redo = [];
     if (play.undo.length > 500) play.undo.shift();
   }
+  clearTimeout(play.rest);
+  writing = clearTimeout(writing);
   play.text = text;
   play.variant = variant;
   if ($("text").value !== text) $("text").value = text;
@@ -199,11 +205,7 @@ function back(from, to) {
 
 // change makes edits, and plays what comes of them: for good, or while something is dragged on a still axis.
 async function change(edits, { text = play.text, axis = null } = {}) {
-  const shown = [page.run, page.twin].filter(Boolean);
-  const modes = shown.filter((r) => !r.beside).map((r) => r.fencing);
-  // Only what is drawn meanwhile: of messages those that matter, unless the reader wants all.
-  const drawn = { quick: true, outline: page.messages !== "all", modes };
-  if (axis) return show({ do: "play", text, variant: play.variant, edits, ...drawn, beside: shown.some((r) => r.beside) ? play.beside : null }, axis);
+  if (axis) return follow({ do: "play", text, variant: play.variant, edits }, axis);
   try {
     const answer = await asked({ do: "edit", text, variant: play.variant, edits });
     if (answer.problems) return problems(answer.problems);
@@ -211,6 +213,19 @@ async function change(edits, { text = play.text, axis = null } = {}) {
   } catch (err) {
     says(err.message, true);
   }
+}
+
+// follow plays only what is drawn during a drag: of messages those that matter, unless the reader wants all. The run beside the one that
+// is dragged follows with every third frame, and when the drag rests.
+function follow(edited, axis) {
+  const { run, twin } = page;
+  const drawn = { ...edited, quick: true, outline: page.messages !== "all" };
+  const modes = [run, twin].filter((r) => r && !r.beside).map((r) => r.fencing);
+  const both = { ...drawn, modes, beside: run.beside || twin?.beside ? play.beside : null };
+  clearTimeout(play.rest);
+  if (!twin || run.beside || play.alone > 1) return show(both, axis);
+  play.rest = setTimeout(() => show(both, axis), 100);
+  return show({ ...drawn, modes: [run.fencing] }, axis, true);
 }
 
 // What takes longer than a moment is played when nothing has changed for a while: other seeds, then margins and futures.
@@ -623,7 +638,7 @@ async function openGallery() {
     for (const { target, isIntersecting } of list) {
       if (!isIntersecting) continue;
       seen.unobserve(target);
-      pictureOf({ name: target.dataset.name }).then((src) => (target.querySelector("img").src = src), () => {});
+      pictureOf({ do: "slide", name: target.dataset.name }).then((src) => (target.querySelector("img").src = src), () => {});
     }
   });
   $("entries").replaceChildren(
@@ -779,8 +794,11 @@ function save(name, href) {
   a.click();
 }
 
-async function saveAs(ending) {
-  const src = await pictureOf({ text: play.text, variant: play.variant });
+// saveAs saves the picture of the run that is shown: the whole of it, or the lanes that are shown as a slide.
+async function saveAs(ending, what) {
+  const { run, hidden } = page;
+  const lanes = hidden.size ? run.lanes.map((l) => l.name).filter((name) => !hidden.has(name)) : [];
+  const src = await pictureOf({ do: what, text: play.text, variant: play.variant, modes: [run.fencing], lanes });
   const name = `${page.schedule.scenario}.${ending}`;
   if (ending === "svg") return save(name, src);
   const image = new Image();
@@ -824,8 +842,7 @@ function startPlaying() {
   press("gallery-open", openGallery);
   $("gallery-search").addEventListener("input", findInGallery);
   press("share", sharing);
-  press("save-svg", () => saveAs("svg"));
-  press("save-png", () => saveAs("png"));
+  for (const what of ["picture", "slide"]) for (const ending of ["svg", "png"]) press(`${what}-${ending}`, () => saveAs(ending, what));
   keys.push(["u", "undo", () => back("undo", "redo")], ["r", "redo", () => back("redo", "undo")]);
   for (const [k, , act] of keys.slice(-2)) actions.set(k, act);
   charts[0].svg.addEventListener("contextmenu", offer);

@@ -22,8 +22,17 @@ function present(at) {
   $("talk-at").textContent = talk.at < 0 ? "" : `${talk.at + 1} of ${talk.list.length}`;
   page.lit = new Set(numbers);
   if (numbers.length) page.goNumber(numbers[0]);
-  page.change({ width: $("charts").clientWidth - 2 });
+  page.change({ width: chartWidth() });
   if (talk.at >= 0) $("talk").scrollIntoView({ block: "end" });
+}
+
+// chartWidth is how wide charts are drawn, within their borders: less than they are shown where they are presented, so that they are
+// large, as far as there is room above the sentence.
+function chartWidth() {
+  const room = $("charts").clientWidth - 2;
+  if (talk.at < 0) return room;
+  const high = 0.72 * innerHeight - ($("charts").getBoundingClientRect().top + scrollY);
+  return room / clamp(high / charts[0].height, 1, 2);
 }
 
 const clicks = {

@@ -30,6 +30,7 @@ func compared(t *testing.T, o options) *tab {
 }
 
 func TestAComparisonCanBeFiltered(t *testing.T) {
+	t.Parallel()
 	b := compared(t, options{})
 	set := func(field, value string) {
 		b.do(`const f = document.querySelector("#filter").elements["` + field + `"];
@@ -64,6 +65,7 @@ func TestAComparisonCanBeFiltered(t *testing.T) {
 }
 
 func TestCellsOfAComparisonAreReachedByKeys(t *testing.T) {
+	t.Parallel()
 	b := compared(t, options{})
 	const first = `document.querySelectorAll('table[data-filter] td a[tabindex="0"]').length`
 	require.Equal(t, 3, eval[int](b, first), "one of each table")
@@ -88,6 +90,7 @@ func TestCellsOfAComparisonAreReachedByKeys(t *testing.T) {
 }
 
 func TestALinkIntoAComparisonOpensWhatItLeadsTo(t *testing.T) {
+	t.Parallel()
 	for _, off := range []bool{false, true} {
 		b := compared(t, options{hash: "#cell-4", scriptOff: off})
 		if off {
@@ -99,6 +102,7 @@ func TestALinkIntoAComparisonOpensWhatItLeadsTo(t *testing.T) {
 }
 
 func TestAComparisonIsNoWiderThanItsWindow(t *testing.T) {
+	t.Parallel()
 	for _, width := range []int64{480, 900, 1400} {
 		b := compared(t, options{width: width, dark: width == 900})
 		require.LessOrEqual(t, eval[int64](b, `document.documentElement.scrollWidth`), width)
@@ -106,6 +110,7 @@ func TestAComparisonIsNoWiderThanItsWindow(t *testing.T) {
 }
 
 func TestHostileNamesInAComparisonAreText(t *testing.T) {
+	t.Parallel()
 	b := compared(t, options{})
 	require.Equal(t, 1, eval[int](b, `document.querySelectorAll("script").length`))
 	b.do(`document.querySelectorAll("table[data-filter] td a, .overview td a").forEach((a) => a.click())`)
@@ -114,6 +119,7 @@ func TestHostileNamesInAComparisonAreText(t *testing.T) {
 }
 
 func TestAComparisonCanBeReadInBothThemesAndHeard(t *testing.T) {
+	t.Parallel()
 	for _, dark := range []bool{false, true} {
 		b := compared(t, options{dark: dark})
 		b.do(`document.querySelectorAll("details").forEach((d) => { d.open = true })`)

@@ -25,6 +25,7 @@ func (b *tab) search(text string) {
 }
 
 func TestSearchFindsMomentsAndMessages(t *testing.T) {
+	t.Parallel()
 	s := played(t, "fencing-33-34")
 	b := open(t, s, options{})
 	all := b.count("#moments .moment")
@@ -51,6 +52,7 @@ func TestSearchFindsMomentsAndMessages(t *testing.T) {
 }
 
 func TestLanesAreHidden(t *testing.T) {
+	t.Parallel()
 	s := played(t, "fencing-33-34")
 	b := open(t, s, options{})
 	lanes := func() []string {
@@ -69,6 +71,7 @@ func TestLanesAreHidden(t *testing.T) {
 
 // TestALinkRestoresWhatWasLookedAt opens the link of one page in another: they must be equal to the last element.
 func TestALinkRestoresWhatWasLookedAt(t *testing.T) {
+	t.Parallel()
 	s := played(t, "fencing-33-34")
 	for name, keys := range map[string][]string{
 		"an event": {"j", "j"}, "a view": {"n", "+", "+", ","}, "another scale": {"s", "j"}, "a message": {"j", "m", kb.Enter},
@@ -111,6 +114,7 @@ func same(t *testing.T, want, got string) {
 }
 
 func TestALinkLeadsToTheMomentOfItsNumber(t *testing.T) {
+	t.Parallel()
 	s := played(t, "fencing-33-34")
 	for _, m := range s[0].Runs[0].Moments {
 		if m.Number == 12 {
@@ -125,6 +129,7 @@ func TestALinkLeadsToTheMomentOfItsNumber(t *testing.T) {
 }
 
 func TestThePageSaysWhatItLeavesOut(t *testing.T) {
+	t.Parallel()
 	s := played(t, "fencing-33-34")
 	require.Empty(t, open(t, s, options{}).text("#left-out"))
 	s[0].Partial, s[0].More = true, timeline.Hidden{Clients: []string{"x", "y"}, Servers: []string{"z"}, Moments: 7}
@@ -141,6 +146,7 @@ func TestThePageSaysWhatItLeavesOut(t *testing.T) {
 
 // TestWhatDoesNotArriveSaysWhy draws an answer that is lost, and one that the run ends before.
 func TestWhatDoesNotArriveSaysWhy(t *testing.T) {
+	t.Parallel()
 	s := played(t, "fencing-33-34")
 	list := s[0].Runs[0].Messages
 	m := &list[slices.IndexFunc(list, func(m timeline.Message) bool { return m.Matters && m.Reply && m.To == "a" })]
@@ -155,6 +161,7 @@ func TestWhatDoesNotArriveSaysWhy(t *testing.T) {
 }
 
 func TestALinkToNowhereOpensThePage(t *testing.T) {
+	t.Parallel()
 	s := played(t, "fencing-33-34")
 	b := open(t, s, options{hash: "#schedule=9&run=x&beside=y&event=999&view=9-3&time=z&messages=q&message=12345&hide=w" +
 		"&search=%00&at=x&causes=7"})
@@ -162,6 +169,7 @@ func TestALinkToNowhereOpensThePage(t *testing.T) {
 }
 
 func TestThePointerZoomsPansAndSelects(t *testing.T) {
+	t.Parallel()
 	b := open(t, played(t, "fencing-33-34"), options{})
 	box := eval[[]float64](b, `(({ left, top, width, height }) => [left, top, width, height])(
 		document.querySelector("#chart-first svg").getBoundingClientRect())`)

@@ -49,6 +49,7 @@ func hostile(t *testing.T) []timeline.Schedule {
 }
 
 func TestTextsOfAScenarioDoNotRun(t *testing.T) {
+	t.Parallel()
 	s := hostile(t)
 	for _, off := range []bool{false, true} {
 		b := open(t, s, options{scriptOff: off})
@@ -69,6 +70,7 @@ func TestTextsOfAScenarioDoNotRun(t *testing.T) {
 
 // TestThePolicyStopsWhatIsInjected shows the second line of defence: even markup that got into the page would not run.
 func TestThePolicyStopsWhatIsInjected(t *testing.T) {
+	t.Parallel()
 	b := open(t, played(t, "fencing-33-34"), options{troubled: true})
 	b.do(`document.body.insertAdjacentHTML("beforeend", '<img src="https://locksim.invalid/x" onerror="window.attacked=1">' +
 			'<a id="bad" href="javascript:window.attacked=2">x</a>');
@@ -82,6 +84,7 @@ func TestThePolicyStopsWhatIsInjected(t *testing.T) {
 }
 
 func TestWithoutScriptsThePictureIsThere(t *testing.T) {
+	t.Parallel()
 	s := played(t, "fencing-33-34")
 	b := open(t, s, options{scriptOff: true})
 	require.Equal(t, s[0].Title, b.text("h1"))

@@ -7,6 +7,7 @@ import (
 )
 
 func TestPagesLoadWithoutANetworkAndWithoutAComplaint(t *testing.T) {
+	t.Parallel()
 	for _, name := range names(t) {
 		t.Run(name, func(t *testing.T) {
 			s := played(t, name)

@@ -24,6 +24,7 @@ func (b *tab) find(check string) []string {
 }
 
 func TestTextsHaveContrastInBothThemes(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"fencing-33-34", "poll-or-watch", "redlock-crash-restart"} {
 		for _, dark := range []bool{false, true} {
 			t.Run(fmt.Sprint(name, " dark ", dark), func(t *testing.T) {
@@ -39,6 +40,7 @@ func TestTextsHaveContrastInBothThemes(t *testing.T) {
 }
 
 func TestTheButtonChoosesATheme(t *testing.T) {
+	t.Parallel()
 	b := open(t, played(t, "fencing-33-34"), options{})
 	ground := func() string { return eval[string](b, `getComputedStyle(document.body).backgroundColor`) }
 	light := ground()
@@ -51,6 +53,7 @@ func TestTheButtonChoosesATheme(t *testing.T) {
 }
 
 func TestFaintTextIsFound(t *testing.T) {
+	t.Parallel()
 	b := open(t, played(t, "fencing-33-34"), options{})
 	b.do(`document.getElementById("event").style.color = "#999";
 		document.querySelector(".timeline text.tick").style.fill = "#bbb"`)
@@ -58,6 +61,7 @@ func TestFaintTextIsFound(t *testing.T) {
 }
 
 func TestAScreenReaderIsToldEverything(t *testing.T) {
+	t.Parallel()
 	s := played(t, "fencing-33-34")
 	b := open(t, s, options{})
 	require.Empty(t, b.find("nameless"))
@@ -77,6 +81,7 @@ func TestAScreenReaderIsToldEverything(t *testing.T) {
 }
 
 func TestNothingSticksOutOrLiesOnAnother(t *testing.T) {
+	t.Parallel()
 	for _, name := range names(t) {
 		t.Run(name, func(t *testing.T) {
 			b := open(t, played(t, name), options{width: 800})
@@ -92,6 +97,7 @@ func TestNothingSticksOutOrLiesOnAnother(t *testing.T) {
 }
 
 func TestWhatSticksOutIsFound(t *testing.T) {
+	t.Parallel()
 	b := open(t, played(t, "fencing-33-34"), options{})
 	b.do(`document.getElementById("title").style.width = "3000px";
 		const [a, b] = document.querySelectorAll(".timeline .names text");
@@ -101,6 +107,7 @@ func TestWhatSticksOutIsFound(t *testing.T) {
 
 // TestTimesArePrintedAsInTheText asks the page's script what package wording says of the same durations.
 func TestTimesArePrintedAsInTheText(t *testing.T) {
+	t.Parallel()
 	b := open(t, played(t, "fencing-33-34"), options{})
 	for _, d := range []time.Duration{
 		999, time.Millisecond - 1, time.Second - 1, 312 * time.Microsecond, 1654321, 90 * time.Second, 65014735290, time.Hour - 1, time.Hour, 90 * time.Minute,

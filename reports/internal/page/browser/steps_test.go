@@ -16,6 +16,7 @@ import (
 func (b *tab) current() string { return b.text("#event") }
 
 func TestKeysStepThroughTheMoments(t *testing.T) {
+	t.Parallel()
 	s := played(t, "fencing-33-34")
 	moments := s[0].Runs[0].Moments
 	b := open(t, s, options{})
@@ -44,6 +45,7 @@ func TestKeysStepThroughTheMoments(t *testing.T) {
 // TestNumbersLeadToTheirMoments clicks numbers, those also that stayed in the picture when it was drawn again; and twice one that stands for
 // several, which has no room for all of them.
 func TestNumbersLeadToTheirMoments(t *testing.T) {
+	t.Parallel()
 	s := played(t, "fencing-33-34")
 	b := open(t, s, options{})
 	said := map[string]string{}
@@ -71,6 +73,7 @@ func TestNumbersLeadToTheirMoments(t *testing.T) {
 }
 
 func TestKeysFindWhatBroke(t *testing.T) {
+	t.Parallel()
 	s := played(t, "fencing-33-34")
 	b := open(t, s, options{})
 	for _, m := range s[0].Runs[0].Moments {
@@ -88,6 +91,7 @@ func TestKeysFindWhatBroke(t *testing.T) {
 
 // TestTheStateIsThatOfTheCursor follows one server, one client and the resource, in both runs.
 func TestTheStateIsThatOfTheCursor(t *testing.T) {
+	t.Parallel()
 	b := open(t, played(t, "fencing-33-34"), options{})
 	state := func(lane string, column int) string {
 		return eval[string](b, fmt.Sprintf(`[...document.querySelectorAll("#state tbody tr")].find((r) =>
@@ -109,6 +113,7 @@ func TestTheStateIsThatOfTheCursor(t *testing.T) {
 }
 
 func TestTwinsShareCursorAndZoom(t *testing.T) {
+	t.Parallel()
 	s := played(t, "fencing-33-34")
 	b := open(t, s, options{})
 	at := func(chart string) string {
@@ -141,6 +146,7 @@ func TestTwinsShareCursorAndZoom(t *testing.T) {
 
 // TestOneOfSeveralSchedulesIsChosen goes to and fro between two that offer the same fencing modes.
 func TestOneOfSeveralSchedulesIsChosen(t *testing.T) {
+	t.Parallel()
 	s := append(played(t, "fencing-33-34"), played(t, "zk-gc-pause")...)
 	b := open(t, s, options{})
 	choose := func(i int) {
@@ -160,6 +166,7 @@ func TestOneOfSeveralSchedulesIsChosen(t *testing.T) {
 }
 
 func TestMessagesAreFollowed(t *testing.T) {
+	t.Parallel()
 	s := played(t, "fencing-33-34")
 	b := open(t, s, options{})
 	require.Zero(t, b.count("#chart-first .msg.chosen"))
@@ -185,6 +192,7 @@ func TestMessagesAreFollowed(t *testing.T) {
 
 // TestCausesAreThoseOfMessages asks of an event that nobody but its server and who it answered can know of.
 func TestCausesAreThoseOfMessages(t *testing.T) {
+	t.Parallel()
 	b := open(t, played(t, "fencing-33-34"), options{})
 	b.press("c")
 	relations := func() []string {
@@ -202,8 +210,13 @@ func TestCausesAreThoseOfMessages(t *testing.T) {
 }
 
 func TestAnExplanationIsPresentedSentenceBySentence(t *testing.T) {
+	t.Parallel()
 	b := open(t, played(t, "fencing-33-34"), options{})
+	const large = `charts[0].svg.getBoundingClientRect().height / charts[0].height`
+	require.InDelta(t, 1, eval[float64](b, large), 0.01)
 	b.press("P")
+	require.Greater(t, eval[float64](b, large), 1.5, "the picture is large, too")
+	require.Less(t, eval[float64](b, `charts[0].svg.getBoundingClientRect().bottom - $("talk").getBoundingClientRect().top`), 0.0)
 	require.Contains(t, b.text("#talk-text"), "Two believed to hold the lock at once")
 	n := eval[int](b, `talk.list.length`)
 	require.Greater(t, n, 4)
@@ -225,4 +238,6 @@ func TestAnExplanationIsPresentedSentenceBySentence(t *testing.T) {
 	require.Equal(t, n+1, eval[int](b, `talk.list.length`), "what they say is told when it begins again")
 	b.do(`document.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape" }))`)
 	require.Equal(t, "true", eval[string](b, `String($("talk").hidden)`))
+	b.settle()
+	require.InDelta(t, 1, eval[float64](b, large), 0.01)
 }

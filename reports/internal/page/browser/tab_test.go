@@ -133,6 +133,7 @@ func openAddress(t *testing.T, address string, o options) *tab {
 		call(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
 			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
 		}),
+		call(emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true}), // beside other tabs
 		call(emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: o.scriptOff}),
 		chromedp.Navigate(address+o.hash)))
 	if !o.scriptOff {
