@@ -28,17 +28,16 @@ func open(c guest.Config) (guest.Mutex, error) {
 	if err != nil {
 		return guest.Mutex{}, err
 	}
-	var session *concurrency.Session
+	sessions := sessions{client: client, ttl: int(c.TTL / time.Second)}
 	var mutex *concurrency.Mutex
 	take := func(ctx context.Context, lock func(*concurrency.Mutex, context.Context) error) (guest.Lease, error) {
-		if session == nil || over(session) {
-			if session, err = concurrency.NewSession(client, concurrency.WithTTL(int(c.TTL/time.Second))); err != nil {
-				return guest.Lease{}, err
-			}
+		session, err := sessions.current(ctx)
+		if err != nil {
+			return guest.Lease{}, err
 		}
 		mutex = concurrency.NewMutex(session, c.Key)
 		if err := lock(mutex, ctx); err != nil {
-			if errors.Is(err, concurrency.ErrLocked) || ctx.Err() != nil {
+			if errors.Is(err, concurrency.ErrLocked) {
 				err = fmt.Errorf("%w: %w", guest.ErrNotAcquired, err)
 			}
 			return guest.Lease{}, err
@@ -52,6 +51,43 @@ func open(c guest.Config) (guest.Mutex, error) {
 		},
 		Unlock: func(ctx context.Context) error { return mutex.Unlock(ctx) },
 	}, nil
+}
+
+// sessions are those of a task, one after the other.
+type sessions struct {
+	client *clientv3.Client
+	ttl    int // in seconds
+	last   *concurrency.Session
+	making chan made // the next one; nil: none is being made
+}
+
+// made is what came of making a session.
+type made struct {
+	session *concurrency.Session
+	err     error
+}
+
+// current returns a session that has not ended. Making one takes no context that ends with it, so that somebody whose time is over
+// leaves it to go on, for the next one who asks.
+func (s *sessions) current(ctx context.Context) (*concurrency.Session, error) {
+	if s.last != nil && !over(s.last) {
+		return s.last, nil
+	}
+	if s.making == nil {
+		making := make(chan made, 1)
+		s.making = making
+		go func() {
+			session, err := concurrency.NewSession(s.client, concurrency.WithTTL(s.ttl))
+			making <- made{session, err}
+		}()
+	}
+	select {
+	case m := <-s.making:
+		s.last, s.making = m.session, nil
+		return m.session, m.err
+	case <-ctx.Done():
+		return nil, fmt.Errorf("%w: %w", guest.ErrNotAcquired, ctx.Err())
+	}
 }
 
 // over reports whether a session has ended.
