@@ -46,7 +46,8 @@ func (etcdGRPC) beat(of string) sim.Payload {
 }
 
 // cancel asks for the end of what a stream waits for.
-func (etcdGRPC) cancel(stream uint32) sim.Payload {
+func (g etcdGRPC) cancel(stream uint32) sim.Payload {
+	delete(g.watches, stream)
 	return &lease.Request{Op: lease.Cancel, Index: lease.CallNumber(stream, 0), Etcd: &lease.Etcd3{}}
 }
 

@@ -293,16 +293,19 @@ func (g *grpc) data(stream uint32, part []byte, ends bool, send func(sim.Payload
 	}
 	s.in, s.done = append(s.in, part...), ends
 	const prefix = 5
-	for len(s.in) >= prefix {
+	streams := g.service.streams(s.path)
+	for len(s.in) >= prefix && (streams || s.open == 0) {
 		n := int(binary.BigEndian.Uint32(s.in[1:]))
+		if n <= mostBytes && len(s.in) < prefix+n {
+			break
+		}
 		switch {
 		case n > mostBytes:
 			s.in, s.done = nil, true
 			text := fmt.Sprintf("grpc: received message larger than max (%d vs. %d)", n, mostBytes)
 			return g.refuse(s, &grpcError{exhaustedCode, text}, send)
-		case len(s.in) < prefix+n:
-			return true
 		case s.in[0] != 0:
+			s.done = true
 			return g.refuse(s, &grpcError{unimplementedCode, "the message is compressed"}, send)
 		}
 		message := s.in[prefix : prefix+n]
@@ -319,7 +322,7 @@ func (g *grpc) data(stream uint32, part []byte, ends bool, send func(sim.Payload
 		}
 	}
 	switch {
-	case s.done && g.service.streams(s.path): // the server ends it, too
+	case s.done && streams: // the server ends it, too
 		p := g.service.cancel(s.id)
 		g.calls[p] = &grpcCall{stream: s, failed: &grpcError{}}
 		return send(p) == nil

@@ -210,6 +210,7 @@ func TestWhatGRPCRefuses(t *testing.T) {
 		{slices.Concat(open, compressed), "12 the message is compressed"},
 		{slices.Concat(open, large), "8 grpc: received message larger than max (4294967295 vs. 3145728)"},
 		{slices.Concat(open, frame(0, 1, 1, nil)), "13 there is no message"},
+		{slices.Concat(open, frame(0, 1, 1, []byte{0, 0, 0, 0, 9, 1})), "13 there is no message"}, // but a part
 		{call(1, etcdWatch, false, field(3, "")), "12 the simulated etcd has no requests for watches but their creation"},
 		{call(1, "/etcdserverpb.KV/Txn", true, field(2, string(field(4, "")))), "12 the simulated etcd has no transactions in transactions"},
 	} {

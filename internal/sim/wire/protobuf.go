@@ -170,11 +170,12 @@ func (t protoTypes) message(name string, text []byte) ([]byte, error) {
 func (t protoTypes) append(dst []byte, f *protoField, v json.RawMessage) ([]byte, error) {
 	text := string(bytes.Trim(v, `"`))
 	number, body, err := uint64(0), []byte(nil), error(nil)
-	inner, nested := t[f.kind]
+	inner, defined := t[f.kind]
+	enumeration := len(inner) > 0 && inner[0].kind == ""
 	switch {
-	case nested && inner != nil && inner[0].kind == "":
+	case enumeration:
 		number = inner[slices.IndexFunc(inner, func(one protoField) bool { return one.name == text })].number
-	case nested:
+	case defined:
 		body, err = t.message(f.kind, v)
 	case f.kind == "bytes":
 		body, err = base64.StdEncoding.DecodeString(text)
@@ -194,7 +195,7 @@ func (t protoTypes) append(dst []byte, f *protoField, v json.RawMessage) ([]byte
 	if err != nil {
 		return nil, err
 	}
-	if isEnum := nested && inner != nil && inner[0].kind == ""; nested && !isEnum || f.kind == "bytes" || f.kind == "string" {
+	if defined && !enumeration || f.kind == "bytes" || f.kind == "string" {
 		dst = binary.AppendUvarint(dst, f.number<<3|protoBytes)
 		return append(binary.AppendUvarint(dst, uint64(len(body))), body...), nil
 	}
