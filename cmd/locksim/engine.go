@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 
 	"github.com/andybalholm/brotli"
@@ -22,18 +23,28 @@ const (
 // engine returns the playground's engine and the script that starts it: those that were released with this program, or else those that are
 // built from locksim's source.
 func (c *call) engine() (engine, starter []byte, err error) {
-	if program, err := os.Executable(); err == nil {
-		if program, err = filepath.EvalSymlinks(program); err == nil {
-			for _, folder := range []string{"engine", "../share/locksim/engine"} { // beside it, or as a package installs it
-				files := os.DirFS(filepath.Join(filepath.Dir(program), folder))
-				if _, err := fs.Stat(files, releasedEngine); err == nil {
-					return unpacked(files)
-				}
-			}
+	for _, folder := range []string{"engine", "../share/locksim/engine"} { // beside it, or as a package installs it
+		files := os.DirFS(filepath.Join(home(os.Executable, os.Args[0]), folder))
+		if _, err := fs.Stat(files, releasedEngine); err == nil {
+			return unpacked(files)
 		}
 	}
 	fmt.Fprintln(c.stderr, "locksim: building the engine for the browser; this takes a minute the first time")
 	return clients.BuildEngine(c.ctx)
+}
+
+// home is the folder of this program: as the system says, or else, where /proc is not mounted, as it was called.
+func home(says func() (string, error), called string) string {
+	program, err := says()
+	if err != nil {
+		if program, err = exec.LookPath(called); err != nil {
+			program = called
+		}
+	}
+	if real, err := filepath.EvalSymlinks(program); err == nil {
+		program = real
+	}
+	return filepath.Dir(program)
 }
 
 // unpacked is an engine as it is released.

@@ -3,8 +3,10 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -48,6 +50,24 @@ func TestThePlaygroundsCommandPlaysTheSameRuns(t *testing.T) {
 		}
 		require.Equal(t, a.Digests, digests, name)
 	}
+}
+
+// TestTheEngineIsSoughtBesideTheProgramWithoutProc is of a chroot, in which the system cannot say where the program is.
+func TestTheEngineIsSoughtBesideTheProgramWithoutProc(t *testing.T) {
+	folder, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	program, link := filepath.Join(folder, "locksim"), filepath.Join(t.TempDir(), "locksim")
+	require.NoError(t, os.WriteFile(program, nil, 0o700))
+	require.NoError(t, os.Symlink(program, link))
+	none := func() (string, error) { return "", errors.New("readlink /proc/self/exe: no such file or directory") }
+	for _, called := range []string{program, link} {
+		require.Equal(t, folder, home(none, called))
+	}
+	t.Setenv("PATH", folder)
+	if runtime.GOOS != "windows" {
+		require.Equal(t, folder, home(none, "locksim"))
+	}
+	require.Equal(t, folder, home(func() (string, error) { return link, nil }, "elsewhere"))
 }
 
 func TestAReleasedEngineIsUnpacked(t *testing.T) {
