@@ -13,6 +13,7 @@ type execution struct {
 	request   *Request
 	now       int64 // wall clock when it began, which is what it takes the time to be however long it waits
 	computed  []Value
+	snapshot  []occupant // PostgreSQL: the rows that it comes upon, as they were when it began; nil before it has looked
 	answer    *Response
 	ends      int64   // reading of the monotonic clock at which it has taken too long; never
 	inVain    bool    // the wait that it was in has ended without the lock
@@ -122,19 +123,15 @@ func (x *execution) access(s *statement, t *table) error {
 
 // find returns the rows that a statement is about; those that it is going to change or to lock are locked.
 func (x *execution) find(s *statement, t *table) ([]*record, error) {
+	look := x.findLocked
+	if s.verb == selectRows && s.locking == plain {
+		look = func(s *statement, r *record) (bool, error) { return x.matches(s, t, x.session.visible(r)) }
+	} else if err := x.observe(s, t); err != nil {
+		return nil, err
+	}
 	var found []*record
 	for _, r := range t.records {
-		if s.verb == selectRows && s.locking == plain {
-			ok, err := x.matches(s, t, x.session.visible(r))
-			if err != nil {
-				return nil, err
-			}
-			if ok {
-				found = append(found, r)
-			}
-			continue
-		}
-		ok, err := x.findLocked(s, r)
+		ok, err := look(s, r)
 		if err != nil {
 			return nil, err
 		}
@@ -143,6 +140,25 @@ func (x *execution) find(s *statement, t *table) ([]*record, error) {
 		}
 	}
 	return found, nil
+}
+
+// observe takes the snapshot of a statement of PostgreSQL that locks rows, unless it has one: it does not come upon rows
+// that match only since it waits for another.
+func (x *execution) observe(s *statement, t *table) error {
+	if x.server.config.Dialect != PostgreSQL || x.snapshot != nil {
+		return nil
+	}
+	x.snapshot = []occupant{}
+	for _, r := range t.records {
+		ok, err := x.matches(s, t, r.latest(x.session))
+		if err != nil {
+			return err
+		}
+		if ok {
+			x.snapshot = append(x.snapshot, occupant{r, r.life(x.session)})
+		}
+	}
+	return nil
 }
 
 // findLocked locks a row if the statement comes upon it, and reports whether it is one that it is about: as it is once
@@ -167,6 +183,8 @@ func (x *execution) findLocked(s *statement, r *record) (bool, error) {
 		return false, x.problem(waited, l.key.String())
 	}
 	matches, err := x.matches(s, r.table, r.latest(x.session))
+	// What PostgreSQL has waited for is gone if the row was deleted, whatever has the key by then (execMain.c, EvalPlanQual).
+	matches = matches && (x.server.config.Dialect == MySQL || slices.Contains(x.snapshot, occupant{r, r.life(x.session)}))
 	// InnoDB keeps the lock of what it came upon, in repeatable read; PostgreSQL only that of what it is about.
 	if matches || x.server.config.Dialect == MySQL && r.latest(x.session) != nil {
 		x.holdRow(l)
@@ -175,11 +193,11 @@ func (x *execution) findLocked(s *statement, r *record) (bool, error) {
 }
 
 // reaches reports whether a statement comes upon a row on its way. MySQL goes by the primary key if the condition names
-// one, through all rows if not, and looks at the rest of the condition when it has the lock; PostgreSQL locks what is
-// about to match as far as it has been committed.
+// one, through all rows if not, and looks at the rest of the condition when it has the lock; PostgreSQL locks what
+// matched, as far as it was committed, when the statement began.
 func (x *execution) reaches(s *statement, r *record) (bool, error) {
 	if x.server.config.Dialect == PostgreSQL {
-		return x.matches(s, r.table, r.latest(x.session))
+		return slices.ContainsFunc(x.snapshot, func(o occupant) bool { return o.record == r }), nil
 	}
 	if r.committed == nil && r.writer == nil {
 		return false, nil

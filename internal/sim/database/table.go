@@ -37,7 +37,14 @@ type record struct {
 	table            *table
 	key              Value
 	committed, draft []Value
+	lives, drafted   int      // how often a row of this key was inserted, as committed and in the draft
 	writer           *session // whose draft it is; nil if nobody's
+}
+
+// occupant is one of the rows that have a key one after the other; an update leaves it the same.
+type occupant struct {
+	*record
+	life int
 }
 
 func newTable(t *Table) *table {
@@ -71,4 +78,12 @@ func (r *record) latest(s *session) []Value {
 		return r.draft
 	}
 	return r.committed
+}
+
+// life tells rows of the same key apart, of which latest is one.
+func (r *record) life(s *session) int {
+	if r.writer == s {
+		return r.drafted
+	}
+	return r.lives
 }

@@ -14,8 +14,11 @@ type transaction struct {
 // write makes a draft of a row, which the session has locked.
 func (s *session) write(r *record, values []Value) {
 	if r.writer == nil {
-		r.writer = s
+		r.writer, r.draft, r.drafted = s, r.committed, r.lives
 		s.tx.drafts = append(s.tx.drafts, r)
+	}
+	if r.draft == nil && values != nil {
+		r.drafted++
 	}
 	r.draft = values
 }
@@ -54,7 +57,7 @@ func (s *session) endTransaction(commits bool, r *Request, why Why) {
 			changes = append(changes, Change{row.table.Table, row.committed, row.draft})
 		}
 		if commits {
-			row.committed = row.draft
+			row.committed, row.lives = row.draft, row.drafted
 		}
 		row.draft, row.writer = nil, nil
 	}
