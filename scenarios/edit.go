@@ -47,15 +47,40 @@ func (d *Draft) Text() string { return string(d.data) }
 // Edit makes a change as [Edit] does, in a copy.
 func (d *Draft) Edit(variant string, c Change) (*Draft, error) {
 	c.Path = placeIn(d.root, variant, c.Path)
-	edited, problem := editOne(d.data, d.root, c)
+	edited, node, problem := editOne(d.data, d.root, c)
 	if problem != nil {
 		return nil, Errors{problem}
+	}
+	if node != nil && node.Style == 0 && isAmount(node.Value) && isAmount(c.Value) {
+		return &Draft{d.file, edited, rewritten(d.root, node, c.Value)}, nil
 	}
 	root := newReader(d.file).load(edited, aScenario())
 	if root == nil {
 		return nil, Errors{{Field: c.Path, Problem: "cannot be set to " + shown(c.Value), Allowed: "a value on one line"}}
 	}
 	return &Draft{d.file, edited, root}, nil
+}
+
+// isAmount reports whether a value looks like a number with a unit, which is a string to YAML and needs no quotes.
+func isAmount(value string) bool {
+	const digits, units = ".0123456789", "hmnpsu"
+	return value != "" && value[0] != '.' && strings.ContainsAny(value[:1], digits) && strings.ContainsAny(value, units) &&
+		strings.Trim(value, digits+units) == ""
+}
+
+// rewritten is a tree in which a plain value is another one, for the sake of texts in which a number is dragged about.
+func rewritten(n, at *yaml.Node, value string) *yaml.Node {
+	to := *n
+	if n == at {
+		to.Value = value
+	} else if n.Line == at.Line && n.Column > at.Column {
+		to.Column += len(value) - len(at.Value)
+	}
+	to.Content = slices.Clone(n.Content)
+	for i, each := range to.Content {
+		to.Content[i] = rewritten(each, at, value)
+	}
+	return &to
 }
 
 // Scenario is what the text says, as [Parse] has it.
@@ -117,17 +142,18 @@ func reached(n *yaml.Node, path string) (count int, last *yaml.Node) {
 	return count, n
 }
 
-// editOne makes one change.
-func editOne(data []byte, root *yaml.Node, c Change) ([]byte, *Error) {
+// editOne makes one change, and returns the node whose text became another, if it did no more.
+func editOne(data []byte, root *yaml.Node, c Change) ([]byte, *yaml.Node, *Error) {
 	t, parent, node := text(data), root, root
 	path := steps(c.Path)
 	for i, step := range path {
 		at, err := find(strings.Join(path[:i], "."), node, node, step)
 		if err != nil && (i < len(path)-1 || node.Kind == yaml.ScalarNode) {
-			return nil, err
+			return nil, nil, err
 		}
 		if parent = node; err != nil || at < 0 {
-			return t.added(parent, step, Change{c.Path, nested(path[i+1:], c.Value)})
+			with, err := t.added(parent, step, Change{c.Path, nested(path[i+1:], c.Value)})
+			return with, nil, err
 		}
 		node = node.Content[at]
 	}
@@ -135,10 +161,10 @@ func editOne(data []byte, root *yaml.Node, c Change) ([]byte, *Error) {
 		if parent.Kind == yaml.SequenceNode && len(parent.Content) == 1 {
 			return editOne(data, root, Change{strings.Join(path[:len(path)-1], "."), "null"})
 		}
-		return t.without(parent, node), nil
+		return t.without(parent, node), nil, nil
 	}
 	from, to := t.span(node)
-	return t.spliced(from, to, c.Value), nil
+	return t.spliced(from, to, c.Value), node, nil
 }
 
 // nested is a value below fields that are not there yet.

@@ -236,3 +236,31 @@ variants:
 		require.Equal(t, strings.Replace(before, c.old, c.by, 1), string(got), "%s %s", c.variant, c.change)
 	}
 }
+
+// TestANumberIsRewrittenAsIfTheTextWereReadAgain edits every amount of every named scenario. A text is not read again for that.
+func TestANumberIsRewrittenAsIfTheTextWereReadAgain(t *testing.T) {
+	t.Parallel()
+	count := 0
+	for _, name := range Names() {
+		text, err := Text(name)
+		require.NoError(t, err)
+		d, err := Open("x.yaml", text)
+		require.NoError(t, err)
+		for _, path := range places("", d.root) {
+			if old := at(d.root, steps(path)); old.Kind != yaml.ScalarNode || old.Style != 0 || !isAmount(old.Value) {
+				continue
+			}
+			for _, value := range []string{"1h2m3.5s", "9us", "11000ppm"} {
+				with, err := d.Edit("", Change{path, value})
+				require.NoError(t, err)
+				require.Equal(t, treeOf(t, with.data), with.root, "%s: %s", name, path)
+				count++
+			}
+		}
+		require.Equal(t, treeOf(t, text), d.root)
+	}
+	require.Greater(t, count, 1000)
+	for _, value := range []string{"", "7", "1.5", "s", ".5s", "0x5s", "1e5s", "5s ", "5 s", "5s: 6s"} {
+		require.False(t, isAmount(value), value)
+	}
+}

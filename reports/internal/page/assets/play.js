@@ -20,6 +20,7 @@ const play = {
   most: new Map(), // the right ends of sliders, which stay while they are moved
   alone: 0, // frames of a drag since the run beside it was played
   rest: 0, // the timer of a drag that rests
+  warm: 0, // answers of a drag that were asked for before there was one
 };
 
 function says(text, bad = false) {
@@ -252,9 +253,17 @@ async function look(generation) {
     if (stale() || study.problems) return;
     $("studied").textContent = studied(study.schedules[page.s] || study.schedules[0]);
     if (!play.drag) loadRoomy(study.schedules);
+    await warmUp(stale);
   } catch (err) {
     if (!stale()) $("studied").textContent = `What takes longer was given up: ${err.message}.`;
   }
+}
+
+// warmUp asks what a drag asks before there is one: what is asked often the browser compiles a second time, to be twice as fast, for all workers.
+const warm = 60;
+async function warmUp(stale) {
+  const { text, variant } = play;
+  for (; play.warm < warm && !stale(); play.warm++) await behind.ask({ do: "play", text, variant, quick: true, outline: true, modes: [page.run.fencing] });
 }
 
 // studied is what further runs show in a sentence or two; the rest is below, where all of it has its place.

@@ -424,7 +424,7 @@ func TestAFrameWhileDragging(t *testing.T) {
 	count := long.Pick(10, 10, 240)
 	for _, name := range []string{"fencing-33-34", "lease-overrun", "failover-lost-key", "zk-gc-pause", "redlock-clock-jump"} {
 		b.do(`openScenario("` + name + `")`)
-		b.until(`!working && play.answer.schedules[0].scenario === "` + name + `" && $("seeds").childElementCount === 100`)
+		b.until(`!working && play.answer.schedules[0].scenario === "` + name + `" && $("seeds").childElementCount === 100 && play.warm === warm`)
 		b.do(`clearTimeout(later); behind.restart("frames are measured");
 			window.drawn = { c: play.answer.controls[0], text: play.text, axis: page.schedule.axis, frame: async (i) => {
 				await change([{ path: drawn.c.path, number: drawn.c.value + i * 1e7 }], drawn);
