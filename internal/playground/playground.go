@@ -92,6 +92,9 @@ type Problem struct {
 
 // Engine plays scenarios. It is not safe for concurrent use.
 type Engine struct {
+	// Progress is called with the number of runs played so far, now and then, while a request takes long. It may be nil.
+	Progress func(runs int)
+
 	runner harness.Runner
 	last   *scenarios.Scenario // that was played
 	edited *scenarios.Draft    // the text that was edited last: one that is dragged about is read once

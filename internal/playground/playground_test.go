@@ -137,6 +137,18 @@ func TestSeedsAreCountedAndViolationsMadeSmaller(t *testing.T) {
 	require.Contains(t, d.Problems[0].Text, "nothing is violated")
 }
 
+func TestWhatTakesLongTellsItsProgress(t *testing.T) {
+	var told []int
+	e := Engine{Progress: func(runs int) { told = append(told, runs) }}
+	safe := ask(t, &e, Request{Do: "edit", Text: textOf(t, Opens), Edits: []Edit{{Path: "faults.gc", Value: "null"}}}).Text
+	for _, q := range []Request{{Do: "smaller", Text: textOf(t, Opens)}, {Do: "find", Text: safe}} {
+		told = nil
+		require.NotEmpty(t, ask(t, &e, q).Text)
+		require.NotEmpty(t, told, q.Do)
+		require.True(t, slices.IsSorted(told), q.Do)
+	}
+}
+
 func TestProblemsHavePlaces(t *testing.T) {
 	var e Engine
 	a := ask(t, &e, Request{Do: "play", Text: strings.Replace(textOf(t, Opens), "ttl: 10s", "ttl: tem", 1)})

@@ -80,11 +80,27 @@ func (e *Engine) smaller(q *Request) (*Answer, error) {
 		return nil, errors.New("nothing is violated, so that there is nothing to make smaller")
 	}
 	v := search.Violation{Case: cases[0], Seed: r.Seed, Property: x.Property, Kind: x.Kind}
-	cx, err := minimal.Reduce(&e.runner, v, minimal.Options{Runs: smallerRuns})
+	cx, err := minimal.Reduce(&e.runner, v, minimal.Options{Runs: smallerRuns, Allowed: e.counting()})
 	if err != nil {
 		return nil, err
 	}
 	return e.found(cx, cases[0])
+}
+
+// counting allows every scenario, and tells how many were tried.
+func (e *Engine) counting() func(*scenarios.Scenario) bool {
+	tried := 0
+	return func(*scenarios.Scenario) bool {
+		tried++
+		e.tell(tried)
+		return true
+	}
+}
+
+func (e *Engine) tell(runs int) {
+	if e.Progress != nil {
+		e.Progress(runs)
+	}
 }
 
 // found is the text of a counterexample of a case, with all fencing modes that the scenario has. What is expected of the one that was
@@ -125,7 +141,7 @@ func (e *Engine) find(q *Request) (*Answer, error) {
 		return nil, err
 	}
 	cases, _ := chosen(s, q)
-	r, err := explore.Explore(context.Background(), cases[0], explore.Options{Most: 1, StopAtFirst: true, Jobs: 1})
+	r, err := explore.Explore(context.Background(), cases[0], explore.Options{Most: 1, StopAtFirst: true, Jobs: 1, Progress: func(r *explore.Result) { e.tell(r.Played()) }})
 	if err != nil {
 		return nil, err
 	}

@@ -20,7 +20,7 @@ const (
 func main() {
 	debug.SetGCPercent(sweeps)
 	debug.SetMemoryLimit(mostMemory)
-	var engine playground.Engine
+	engine := playground.Engine{Progress: func(runs int) { js.Global().Call("progress", runs) }}
 	js.Global().Set("locksim", js.FuncOf(func(_ js.Value, args []js.Value) any {
 		return string(engine.Answer([]byte(args[0].String())))
 	}))

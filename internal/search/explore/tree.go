@@ -85,11 +85,11 @@ func (x *explorer) level(ctx context.Context, n int) error {
 				next = append(next, o.branch)
 			}
 		}
-		if x.options.StopAtFirst && len(x.sightings) > 0 {
-			return errEnough
-		}
 		if x.options.Progress != nil {
 			x.options.Progress(x.result)
+		}
+		if x.options.StopAtFirst && len(x.sightings) > 0 {
+			return errEnough
 		}
 		return nil
 	})

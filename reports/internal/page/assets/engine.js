@@ -23,7 +23,7 @@ class Engine {
     for (const x of this.asked.values()) this.worker.postMessage(x.message);
   }
 
-  hears({ id, answer, failed, ready, dead, compiled, script }) {
+  hears({ id, answer, failed, runs, ready, dead, compiled, script }) {
     if (ready) {
       this.ready = true;
       this.compiled = compiled;
@@ -35,6 +35,7 @@ class Engine {
     if (dead) return this.restart(dead);
     const x = this.asked.get(id);
     if (!x) return;
+    if (runs) return x.progress?.(runs);
     clearTimeout(x.timer);
     this.asked.delete(id);
     if (failed) x.fail(new Error(failed));
@@ -69,10 +70,10 @@ class Engine {
     if (this.ready) this.start(); // what never became ready would fail again
   }
 
-  ask(request, limit = this.limit) {
+  ask(request, limit = this.limit, progress = null) {
     return new Promise((tell, fail) => {
       const id = this.next++;
-      const x = { tell, fail, limit, message: { id, request: JSON.stringify(request) } };
+      const x = { tell, fail, limit, progress, message: { id, request: JSON.stringify(request) } };
       this.asked.set(id, x);
       if (this.ready) this.watch(x);
       this.worker?.postMessage(x.message);

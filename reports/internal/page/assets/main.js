@@ -54,6 +54,7 @@ const page = {
   // load shows other schedules in the same view. While something is dragged the axis stands still, only the charts are drawn, and the run
   // beside stays what it was until it is played again.
   load(list, axis = null) {
+    const before = this.run && this.schedule.scenario;
     schedules = prepared(list);
     const { run, twin, hidden, from, to } = this;
     if (axis) for (const s of schedules) s.axis = axis;
@@ -71,7 +72,7 @@ const page = {
       ...usual,
       run: same(run) || usual.run,
       twin: fresh ? beside : run && !twin ? null : same(twin) || usual.twin,
-      hidden,
+      hidden: before === this.schedule.scenario ? hidden : usual.hidden,
       ...(axis && { from, to }),
     });
   },

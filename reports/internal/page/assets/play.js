@@ -622,7 +622,7 @@ async function work(button, request, doing, found) {
   play.generation++;
   if (behind.busy) behind.restart("another thing is done");
   try {
-    const answer = await behind.ask({ ...request, text: play.text, variant: play.variant, modes: [page.run.fencing] }, 120000);
+    const answer = await behind.ask({ ...request, text: play.text, variant: play.variant, modes: [page.run.fencing] }, 120000, (runs) => says(`${doing} … ${runs} runs so far`));
     if (answer.problems) says(`${answer.problems[0].text}.`, true);
     else if (answer.says) says(answer.says);
     else {
@@ -863,6 +863,8 @@ function startPlaying() {
     $("whole").addEventListener("pointerdown", own);
     $("whole").addEventListener("focus", own);
   }
+  // A picture to begin with has a lane for each client, server and resource; all are in one that somebody asked for.
+  if (!location.hash) page.hidden = new Set(page.run.lanes.filter((l) => !home[l.kind]).map((l) => l.name));
   if (!page.reopen()) commit(opening.text, opening.variant, true, { ...opening.answer, schedules });
 }
 

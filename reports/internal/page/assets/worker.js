@@ -1,12 +1,21 @@
 "use strict";
 // The engine in a worker. The first message has the compiled engine, if another worker has compiled it already; every other one is a
-// request with a number, as is its answer.
+// request with a number, as is its answer, before which it may say how many runs were played so far.
 if (!self.Go) importScripts("wasm_exec.js"); // it may stand before this script
 const waiting = [];
 let engine = null;
 let compiled = null;
 let script = null; // all that runs here, if it was loaded
+let asked = 0; // the number of the request that is being answered
+let told = null; // when its progress was told
+self.progress = (runs) => {
+  if (told != null && performance.now() - told < 500) return;
+  told = performance.now();
+  postMessage({ id: asked, runs });
+};
 const answer = ({ id, request }) => {
+  asked = id;
+  told = null;
   try {
     postMessage({ id, answer: engine(request) });
   } catch (err) {

@@ -81,6 +81,8 @@ func TestAPlaygroundOpensOnSomethingBroken(t *testing.T) {
 	}
 	require.Contains(t, b.text("#verdict"), "Two believed to hold the lock at once, and the resource was damaged.")
 	require.NotZero(t, b.count("#sliders label"))
+	require.Equal(t, "a believes, b believes, redis-1, storage", eval[string](b, `charts[0].rows.map((r) => r.lane.name).join(", ")`))
+	require.Less(t, eval[float64](b, `document.querySelector("#chart-first").getBoundingClientRect().bottom`), 720.0, "of 800")
 	require.True(t, eval[bool](b, `live.ask({ do: "play", text: opening.text, variant: opening.variant })
 		.then(({ schedules }) => JSON.stringify(schedules) === JSON.stringify(JSON.parse($("data").textContent)))`),
 		"what stands in the page before the engine is there is what the engine says")
@@ -543,8 +545,10 @@ func TestAViolationIsFoundInThePage(t *testing.T) {
 	b.do(`change([{ path: "faults.gc", value: "null" }])`)
 	b.until(`!working && play.undo.length === 1`)
 	require.NotContains(t, b.text("#verdict"), "Two believed")
-	b.do(`$("find").click()`)
+	b.do(`window.said = []; new MutationObserver(() => said.push($("play-says").textContent)).observe($("play-says"), { childList: true });
+		$("find").click()`)
 	b.until(`!working && !play.working && play.undo.length === 2`)
+	require.Regexp(t, `Looking for a violation … [1-9]\d* runs so far`, eval[string](b, `said.join("\n")`))
 	require.Contains(t, b.text("#verdict"), "Two believed to hold the lock at once")
 	require.Equal(t, 3, b.count("#runs input"), "the fencing modes stay")
 	require.Contains(t, b.text("#story"), "The story of fencing-33-34, from which this scenario was made:Client a takes the lock")

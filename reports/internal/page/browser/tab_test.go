@@ -30,7 +30,7 @@ const fixtures = "../../../testdata/schedules"
 // patience is how long a browser may take for anything; a busy machine is slow.
 const patience = 2 * time.Minute
 
-// browser is one Chromium for all tests; each test has a tab of its own.
+// browser is one Chromium for all tests; each test has a tab of its own, in a profile of its own.
 var browser struct {
 	once sync.Once
 	ctx  context.Context
@@ -106,7 +106,7 @@ func openFile(t *testing.T, path string, o options) *tab {
 func openAddress(t *testing.T, address string, o options) *tab {
 	t.Helper()
 	served := strings.HasPrefix(address, "http:")
-	ctx, closeTab := chromedp.NewContext(chromium(t))
+	ctx, closeTab := chromedp.NewContext(chromium(t), chromedp.WithNewBrowserContext()) // each has a profile of its own, which is fresh
 	t.Cleanup(closeTab)
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	t.Cleanup(cancel)
