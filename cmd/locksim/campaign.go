@@ -30,6 +30,7 @@ PROMISE.yaml, and beside it the minimal one.
   --jobs N           runs in parallel (default one for each processor); the output does not depend on it
   --only GLOB        only promises whose names match, such as 'zk-*' or '*-release'
   --ledger FILE      record the runs that were played, and skip those that this build has played already
+  --ledger-only      write nothing but the ledger: show and save no broken promise, and no table. A broken promise is no failure then
   --shard I/N        play the promises of the I-th of N parts; locksim merge merges their ledgers
   --any-build        also skip promises that another build has played completely
   --again            play everything again, from the first scenario on
@@ -50,7 +51,7 @@ type campaignOptions struct {
 	from                  seedFlag
 	only, ledger, save    string
 	anyBuild, again, list boolFlag
-	untied                boolFlag
+	untied, ledgerOnly    boolFlag
 	shard                 shardFlag
 }
 
@@ -75,6 +76,7 @@ func campaignFlags(o *campaignOptions, e env) *flag.FlagSet {
 	flags.Var(&o.anyBuild, "any-build", "")
 	flags.Var(&o.again, "again", "")
 	flags.Var(&o.untied, "untied", "")
+	flags.Var(&o.ledgerOnly, "ledger-only", "")
 	flags.Var(&o.list, "list", "")
 	flags.Var(&o.shard, "shard", "")
 	return flags
@@ -90,6 +92,9 @@ func runCampaign(c *call) int {
 		err = fmt.Errorf("it takes no names, but %q was given; see --only", names[0])
 	case err == nil && o.from.value > math.MaxUint64-uint64(o.runs.value):
 		err = fmt.Errorf("--from %d: --from plus --runs exceeds 2^64", o.from.value)
+	}
+	if err == nil && bool(o.ledgerOnly) && o.ledger == "" {
+		err = errors.New("--ledger-only needs --ledger FILE")
 	}
 	if err != nil {
 		return c.wrong(err)
@@ -142,7 +147,9 @@ func (c *call) campaign(o *campaignOptions, promises []claims.Claim) int {
 	if known > 0 {
 		fmt.Fprintf(c.stderr, "locksim: %d of %d promises are in the ledger already\n", known, len(promises))
 	}
-	fmt.Fprintf(c.stdout, lineFormat, "promise", "lock", "runs", "broken", "exposed", "vacuous", "runs/s")
+	if !o.ledgerOnly {
+		fmt.Fprintf(c.stdout, lineFormat, "promise", "lock", "runs", "broken", "exposed", "vacuous", "runs/s")
+	}
 	if err = errors.Join(p.play(), p.close()); err != nil {
 		return c.failures(err)
 	}

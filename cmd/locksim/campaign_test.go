@@ -180,23 +180,46 @@ func TestCampaignSavesWhatItFinds(t *testing.T) {
 	require.Contains(t, out.String(), "locksim run "+small[0])
 	require.Equal(t, exitOK, runIn(t.Context(), plainEnv(), []string{"run", small[0]}, &out, &complaints), "as expected: violated")
 	require.Empty(t, complaints.String())
+
+	// With --ledger-only nothing is shown.
+	out.Reset()
+	o.ledger, o.ledgerOnly, o.untied, o.save = filepath.Join(t.TempDir(), "a.ledger"), true, true, filepath.Join(t.TempDir(), "nothing")
+	require.Equal(t, exitOK, c.campaign(o, []claims.Claim{broken}))
+	require.Empty(t, out.String())
+	require.NoFileExists(t, o.save)
+}
+
+func TestAMergedCampaignSaysHowABrokenPromiseIsShown(t *testing.T) {
+	dir := t.TempDir()
+	part := filepath.Join(dir, "a.ledger")
+	f, err := os.Create(part)
+	require.NoError(t, err)
+	_, err = (&claims.Ledger{Lines: []claims.Line{{
+		Claim: "set-nx-lua-release", Lock: "set-nx-lua", Property: "release-safety", Runs: 100, First: 7, Violations: 2, Undecided: 1, Build: "b",
+	}}}).WriteTo(f)
+	require.NoError(t, errors.Join(err, f.Close()))
+	var out, complaints bytes.Buffer
+	require.Equal(t, exitDiffers, runIn(t.Context(), plainEnv(), []string{"merge", "-o", filepath.Join(dir, "all"), part}, &out, &complaints), complaints.String())
+	require.Contains(t, out.String(), "set-nx-lua-release: 2 violations and 1 inconclusive runs of 100\n"+
+		"  shown by: locksim campaign --only set-nx-lua-release --per promise --from 7 --runs 100 --again\n")
 }
 
 func TestCampaignIsToldWhatIsWrong(t *testing.T) {
 	broken := filepath.Join(t.TempDir(), "broken.txt")
 	require.NoError(t, os.WriteFile(broken, []byte("one two\n"), 0o644))
 	for problem, args := range map[string][]string{
-		"no such promise":                  {"--only", "no-such-*"},
-		"syntax error in pattern":          {"--only", "[x"},
-		"it takes no names":                {"set-nx-lua"},
-		"line 1: 2 words":                  {"--untied", "--ledger", broken},
-		"is not tied to a commit":          {"--ledger", broken},
-		"exceeds 2^64":                     {"--from", "18446744073709551615"},
-		"not a whole number from 1 to":     {"--runs", "0"},
-		"did you mean --ledger?":           {"--legder", "x"},
-		"campaign: --only needs a value":   {"--only"},
-		"invalid value \"x\" for --again:": {"--again=x"},
-		"not one of lock, promise":         {"--per", "menu"},
+		"--ledger-only needs --ledger FILE": {"--ledger-only"},
+		"no such promise":                   {"--only", "no-such-*"},
+		"syntax error in pattern":           {"--only", "[x"},
+		"it takes no names":                 {"set-nx-lua"},
+		"line 1: 2 words":                   {"--untied", "--ledger", broken},
+		"is not tied to a commit":           {"--ledger", broken},
+		"exceeds 2^64":                      {"--from", "18446744073709551615"},
+		"not a whole number from 1 to":      {"--runs", "0"},
+		"did you mean --ledger?":            {"--legder", "x"},
+		"campaign: --only needs a value":    {"--only"},
+		"invalid value \"x\" for --again:":  {"--again=x"},
+		"not one of lock, promise":          {"--per", "menu"},
 	} {
 		code, _, said := campaign(t, t.Context(), args...)
 		require.Equal(t, exitUsage, code, "%v", args)

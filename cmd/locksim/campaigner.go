@@ -81,7 +81,7 @@ func (p *campaigner) take(parts []claims.Tally) error {
 	for _, t := range parts {
 		p.ledger.Enter(t, p.build)
 		p.violated += uint64(t.Violations)
-		if t.Broken == nil || slices.Contains(p.broken, t.Claim) {
+		if t.Broken == nil || bool(p.options.ledgerOnly) || slices.Contains(p.broken, t.Claim) {
 			continue
 		}
 		p.broken = append(p.broken, t.Claim)
@@ -126,6 +126,9 @@ const lineFormat = "%-52s %-28s %9s %7s %8s %8s %8s\n"
 // print prints the ledger's lines for the promises of the current stint.
 func (p *campaigner) print() {
 	p.progress.close()
+	if p.options.ledgerOnly {
+		return
+	}
 	rate := perSecond(uint64(p.played), time.Since(p.since))
 	for _, claim := range p.stints[0].Claims {
 		x := p.ledger.Line(claim.Name)

@@ -465,7 +465,8 @@ func (m *merging) mergeClaims() (int, error) {
 			code = exitInconclusive
 		}
 		if x.Violations+x.Undecided > 0 {
-			fmt.Fprintf(m.stdout, "%s: %d violations and %d inconclusive runs of %d\n", x.Claim, x.Violations, x.Undecided, x.Runs)
+			fmt.Fprintf(m.stdout, "%s: %d violations and %d inconclusive runs of %d\n  shown by: locksim campaign --only %s --per promise --from %d --runs %d --again\n",
+				x.Claim, x.Violations, x.Undecided, x.Runs, x.Claim, x.First, x.Runs)
 		}
 	}
 	fmt.Fprintf(m.stdout, "%d runs of %d promises; there are %d\n", runs, len(merged.Lines), len(claims.Promises()))
