@@ -41,9 +41,14 @@ func (s *Scenario) End() time.Duration {
 	return max(leastEnd, s.Slowed(time.Duration(sum)))
 }
 
-// Slowed returns how long something takes at most on clocks that are slow or are set back, if it takes d on a correct one.
+// Slowed returns how long something takes at most on clocks that are slow, are set back or show another time than others, if it takes d
+// on a correct one: what one of them has written as a time another one waits for.
 func (s *Scenario) Slowed(d time.Duration) time.Duration {
-	sum := total(d)
+	ahead, behind := time.Duration(0), time.Duration(0)
+	for _, c := range s.Clocks {
+		ahead, behind = max(ahead, c.Offset), min(behind, c.Offset)
+	}
+	sum := total(d).plus(ahead).plus(-behind)
 	for i := range s.Faults {
 		a := &s.Faults[i].Action
 		sum = sum.plus(max(a.Step, -a.Step))

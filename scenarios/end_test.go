@@ -38,6 +38,8 @@ func TestTheDefaultEndFollowsFromTheScenario(t *testing.T) {
 	require.Equal(t, time.Minute, end(fair+"clients: {a: {work: 8s}, b: {}, c: {}}"))
 	require.Equal(t, 2*(20*time.Second+60*time.Second+80*time.Second), end(lock+"clients: {a: {}}\nclocks: {a: {rate: -500000ppm}}\n"+
 		"faults: [{at: 10s, clock: redis-1, step: -80s}, {at: 10s, crash: a}]"))
+	require.Equal(t, 100*time.Second+40*time.Second+90*time.Second,
+		end(lock+"clients: {a: {work: 100s}, b: {}}\nclocks: {a: {offset: 30s}, b: {offset: -60s}}"), "an expiry that a has written, on the clock of b")
 	require.Equal(t, maxDuration, end(lock+"clients: {a: {work: 100s}}\nclocks: {a: {rate: -999999ppm}}\nprogress: 900h"))
 	require.Equal(t, maxDuration, end(lock+"clients: {a: {work: 900h, sections: 10000, count: 1000}}"))
 }

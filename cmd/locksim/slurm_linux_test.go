@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -163,10 +164,22 @@ func (s *slurm) hurt(r *rand.Rand) (what string) {
 		return "the network of a node"
 	}
 	if list := s.tasks(); len(list) > 0 {
-		_ = syscall.Kill(list[r.IntN(len(list))], syscall.SIGKILL)
+		pid := list[r.IntN(len(list))]
+		line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+		if ledger := regexp.MustCompile(`--ledger\x00([^\x00]+)`).FindSubmatch(line); ledger != nil && halfWritten(string(ledger[1])) {
+			return "a task with a half-written ledger"
+		}
 		return "a task"
 	}
 	return ""
+}
+
+// halfWritten reports whether a ledger has some of a task's 98 stretches, but not nearly all.
+func halfWritten(name string) bool {
+	text, err := os.ReadFile(name)
+	stretches := bytes.Count(text, []byte("\n")) - 1
+	return err == nil && stretches > 0 && stretches < 90
 }
 
 // TestACampaignOnSLURMSurvivesKills runs the script for SLURM on a real one of several nodes while tasks and daemons are killed at random
@@ -236,6 +249,7 @@ func TestACampaignOnSLURMSurvivesKills(t *testing.T) {
 	require.True(t, flipped, "seed %d: a ledger was damaged", seed)
 	require.True(t, full, "seed %d: the disk was full while tasks played", seed)
 	require.GreaterOrEqual(t, kills, 50, "seed %d", seed)
+	require.GreaterOrEqual(t, hurt["a task with a half-written ledger"], 10, "seed %d", seed)
 	logs, err := filepath.Glob(campaign + "/log-*.txt")
 	require.NoError(t, err)
 	var all strings.Builder

@@ -39,8 +39,9 @@ func (e *ending) cutOff() string {
 	due, left := e.leftover()
 	for i := range e.h.Waits {
 		x := &e.h.Waits[i]
-		unmoved := min(still, e.h.End.Sub(x.From)) // the bound on waiting counts from the later one
-		stands := unmoved >= e.quiet() && !due && (lasting || left || e.silent(x.Client))
+		unmoved := min(still, e.h.End.Sub(x.From))                                  // the bound on waiting counts from the later one
+		asked := e.unheard || e.lastAsk(x.Client) >= e.h.End.Add(e.quiet()-unmoved) // in vain, when all should have been over
+		stands := unmoved >= e.quiet() && !due && ((lasting || left) && asked || e.silent(x.Client))
 		if x.To > e.h.End && !stands {
 			return ended + x.Client + " was waiting for the lock"
 		}
@@ -137,7 +138,7 @@ func (e *ending) leftover() (due, stays bool) {
 		}
 		switch {
 		case over > e.h.End:
-		case e.h.End.Sub(max(c.From, over)) <= 3*e.plan.Case.Scenario.Lease():
+		case e.h.End.Sub(max(c.From, over)) <= e.plan.Case.Scenario.Slowed(3*e.plan.Case.Scenario.Lease()):
 			due = true
 		case c.Expires == trace.Never:
 			stays = true
@@ -195,13 +196,17 @@ func (e *ending) quiet() time.Duration {
 // silent reports whether a client has asked no server for the lock for so long that it will not do so again. It waits for
 // an answer or a message that is lost, so that only another client can acquire.
 func (e *ending) silent(client string) bool {
-	last := trace.Instant(0)
+	return e.h.End.Sub(e.lastAsk(client)) >= e.quiet()+e.pause(client)
+}
+
+// lastAsk is when a client asked a server for the lock last; 0 if it never did.
+func (e *ending) lastAsk(client string) (last trace.Instant) {
 	for i := range e.h.Asks {
 		if a := &e.h.Asks[i]; a.Client == client {
 			last = max(last, a.At)
 		}
 	}
-	return e.h.End.Sub(last) >= e.quiet()+e.pause(client)
+	return last
 }
 
 // pause is how long a client may wait before it asks again.

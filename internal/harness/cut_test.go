@@ -23,6 +23,8 @@ func TestARunThatIsCutOffIsUnknown(t *testing.T) {
 		"faults: [{at: 400ms, crash: b}, {at: 400ms, crash: c}]\n"
 	const slowServer = short + "clients: {a: {work: 5s}, b: {start: 1s}}\nclocks: {redis-1: {rate: -900000ppm}}\n" +
 		"faults: [{at: 2s, crash: a}]\n"
+	const behind = "lock: {algorithm: s3-lease, ttl: 10s}\nservers: {kind: object}\nclients: {a: {work: 1s}, b: {start: 2s, work: 1s}}\n" +
+		"clocks: {b: {offset: -10m}}\nfaults: [{at: 500ms, crash: a}]\n"
 	for _, c := range []struct {
 		name, text string
 		verdict    checker.Verdict
@@ -50,6 +52,9 @@ func TestARunThatIsCutOffIsUnknown(t *testing.T) {
 		{"a client that is yet to be restarted", short + "clients: {a: {work: 1s}, b: {start: 500ms, wait: 100ms}}\n" +
 			"faults: [{after: {node: a, does: release}, crash: a, restart: 90s}]\nuntil: 60s", checker.Undecided,
 			"the run ended at 60s while a had critical sections left"},
+		{"a wait that ends by a clock that is behind, when its client asks again", behind, checker.Undecided,
+			"the run ended at 10m54.5s while b was waiting for the lock"},
+		{"the same wait when it has asked", behind + "until: 20m", checker.Vacuous, "nobody else asked for the lock while somebody believed to hold it"},
 		{"a wait that is not yet too long", eternal + "clients: {a: {work: forever}, b: {start: 1s}}\nprogress: 70s\nuntil: 60s",
 			checker.Undecided, "the run ended at 60s while b was waiting for the lock"},
 		{"a wait that is too long", eternal + "clients: {a: {work: forever}, b: {start: 1s}}\nprogress: 50s\nuntil: 60s", checker.Held, ""},
