@@ -133,6 +133,8 @@ func TestWhyTheFirstHolderDoesNotKnowIsTold(t *testing.T) {
 		r.Causes = c.causes
 		require.Regexp(t, "but a believes that it holds "+regexp.QuoteMeta(c.why)+"$", reports.Story(&r, checker.MutualExclusion))
 	}
+	never := strings.Replace(overrun, "outcome=ok unlocked=20.004s released=20.006s", "outcome=ok style=attentive learns unlocked=never released=never", 1)
+	require.Regexp(t, "but a believes that it holds to the end of the run: nothing has told it of its loss\\.$", storyOf(t, checker.MutualExclusion, oneRedis, never))
 }
 
 // TestWhatNoRenewalKeepsIsNotSaidToBeKeptByOne has renewals that went on after Unlock: one that came late does not keep an entry for
@@ -787,4 +789,6 @@ copy node=redis-1 acquisition=2 client=b from=8.02s to=9.001s gone=deleted`), e)
 	require.Contains(t, lasted, "redis-1 grants the lock to b")
 	require.NotContains(t, lasted, "too early", "it lasted for a whole lease after its renewal, and other servers were asked later")
 	require.NotContains(t, lasted, "earlier end")
+	another := strings.NewReplacer("copy node=redis-1 acquisition=2", "copy node=redis-1 acquisition=1 client=a from=3ms to=15s expires=15s gone=expired\ncopy node=redis-1 acquisition=2")
+	require.NotContains(t, of("", trace.ToRenew, another), "earlier end", "the renewal may be of the lock's other key on the same server")
 }

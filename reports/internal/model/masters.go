@@ -56,10 +56,18 @@ func (v *View) Shortener(c *history.Copy) *trace.Event {
 	if f := v.Servers().Facts(); c.Gone != history.Expired || f.Early > 0 || f.InSession() || v.hastens(c.Node) { // a session begins again
 		return nil
 	}
-	if last := v.lastSet(c); last != nil && last.Alt == trace.ToRenew && !v.lastedSince(c, last) {
+	if last := v.lastSet(c); last != nil && last.Alt == trace.ToRenew && !v.lastedSince(c, last) && !v.oneOfSeveral(c) {
 		return last
 	}
 	return nil
+}
+
+// oneOfSeveral reports whether an acquisition has several entries on a server: a renewal is of one of them, and the trace does not say of
+// which.
+func (v *View) oneOfSeveral(c *history.Copy) bool {
+	return slices.ContainsFunc(v.History.Copies, func(d history.Copy) bool {
+		return d != *c && d.Node == c.Node && d.Acquisition == c.Acquisition && d.From < c.To && c.From < d.To
+	})
 }
 
 // lastedSince reports whether an entry lasted, since a request gave it its end, for as long as its client asks for.

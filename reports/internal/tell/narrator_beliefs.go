@@ -116,7 +116,7 @@ func (t *narrator) goesOn(subject string, a *history.Acquisition, b history.Beli
 		}
 	case a.CanLearn && a.Noticed > at && a.Noticed < trace.Never && a.Noticed != b.To:
 		text += ": it is told of its loss only at " + t.ref(a.Noticed, moments.Place{Lane: moments.BeliefLane(t.who(a)), Key: ""})
-	case a.CanLearn && a.Noticed == b.To:
+	case a.CanLearn && a.Noticed == b.To && b.To < trace.Never:
 		text += ", when it is told of its loss"
 	case a.CanLearn:
 		text += ": nothing has told it of its loss"
