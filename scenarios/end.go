@@ -32,6 +32,9 @@ func (s *Scenario) End() time.Duration {
 	}
 	for i := range s.Faults {
 		f := &s.Faults[i]
+		if f.Action.Kind == sim.Cut {
+			sum = sum.plus(min(f.For, sim.MaxBackoff)) // then TCP sends again what was lost
+		}
 		sum = sum.plus(f.Trigger.At).plus(f.Trigger.Plus).plus(f.For).plus(adds(&f.Action)).plus(lease).plus(silence)
 	}
 	for range 4 {

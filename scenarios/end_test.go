@@ -26,6 +26,8 @@ func TestTheDefaultEndFollowsFromTheScenario(t *testing.T) {
 	require.Equal(t, 95*time.Second+40*time.Second, end(lock+"clients: {a: {wait: 90s, again: 5s}}"))
 	require.Equal(t, time.Minute, end(lock+"clients: {a: {work: forever, wait: forever}}"))
 	require.Equal(t, 100*time.Second+50*time.Second, end(lock+"clients: {a: {}}\nfaults: [{at: 20s, pause: a, for: 80s}]"))
+	require.Equal(t, 100*time.Second+80*time.Second+50*time.Second,
+		end(lock+"clients: {a: {}}\nfaults: [{at: 20s, cut: {from: a, to: storage}, for: 80s}]"), "what was lost is sent again later")
 	require.Equal(t, 100*time.Second+40*time.Second, end(lock+"clients: {a: {}}\nprogress: 50s"))
 	require.Equal(t, 2*140*time.Second, end(lock+"clients: {a: {work: 100s}}\nclocks: {a: {rate: -500000ppm}}"))
 	require.Equal(t, 40*time.Second+2*100*time.Second, end(database+"idle-timeout: 100s}\nclients: {a: {work: forever}}"))

@@ -205,8 +205,8 @@ func (s *stream) block(vanish bool) {
 	}
 }
 
-// maxBackoff is the longest pause between two retransmissions of Linux's TCP (TCP_RTO_MAX).
-const maxBackoff = 120 * time.Second
+// MaxBackoff is the longest pause between two retransmissions of Linux's TCP (TCP_RTO_MAX).
+const MaxBackoff = 120 * time.Second
 
 // unblock takes one barrier away. When the last is gone the stream flows again: after a mere stall what was held up
 // arrives at once; after packets have vanished the sender's kernel retransmits with a back-off that has grown with
@@ -227,7 +227,7 @@ func (s *stream) unblock(vanish bool) {
 	now := s.conn.engine.now
 	at := now.Add(s.latency.draw(s.rand))
 	if vanished {
-		outage := min(now.Sub(s.since), maxBackoff)
+		outage := min(now.Sub(s.since), MaxBackoff)
 		at = at.Add(time.Duration(s.rand.Int64N(int64(outage) + 1)))
 	}
 	first := s.flight.at(0)
