@@ -163,21 +163,32 @@ func (s *slurm) hurt(r *rand.Rand) (what string) {
 		_ = daemon.Signal(syscall.SIGCONT)
 		return "the network of a node"
 	}
-	if list := s.tasks(); len(list) > 0 {
-		pid := list[r.IntN(len(list))]
-		line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-		_ = syscall.Kill(pid, syscall.SIGKILL)
-		if ledger := regexp.MustCompile(`--ledger\x00([^\x00]+)`).FindSubmatch(line); ledger != nil && halfWritten(string(ledger[1])) {
-			return "a task with a half-written ledger"
+	list := s.tasks()
+	r.Shuffle(len(list), func(i, k int) { list[i], list[k] = list[k], list[i] })
+	if r.IntN(2) == 0 { // so that some are certainly hit
+		if i := slices.IndexFunc(list, halfWritten); i > 0 {
+			list[0] = list[i]
 		}
-		return "a task"
 	}
-	return ""
+	if len(list) == 0 {
+		return ""
+	}
+	half := halfWritten(list[0])
+	_ = syscall.Kill(list[0], syscall.SIGKILL)
+	if half {
+		return "a task with a half-written ledger"
+	}
+	return "a task"
 }
 
-// halfWritten reports whether a ledger has some of a task's 98 stretches, but not nearly all.
-func halfWritten(name string) bool {
-	text, err := os.ReadFile(name)
+// halfWritten reports whether the ledger of a task has some of its 98 stretches, but not nearly all.
+func halfWritten(pid int) bool {
+	line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	ledger := regexp.MustCompile(`--ledger\x00([^\x00]+)`).FindSubmatch(line)
+	if ledger == nil {
+		return false
+	}
+	text, err := os.ReadFile(string(ledger[1]))
 	stretches := bytes.Count(text, []byte("\n")) - 1
 	return err == nil && stretches > 0 && stretches < 90
 }
