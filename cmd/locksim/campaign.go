@@ -29,7 +29,8 @@ PROMISE.yaml, and beside it the minimal one.
   --from N           number of the first scenario (default 0); the same number always draws the same scenario
   --jobs N           runs in parallel (default one for each processor); the output does not depend on it
   --only GLOB        only promises whose names match, such as 'zk-*' or '*-release'
-  --ledger FILE      record the runs that were played, and skip those that this build has played already
+  --ledger FILE      record the runs that were played, and skip those that this build has played already; or on the standard output
+                     in the end: -, with nothing else then
   --ledger-only      write nothing but the ledger: show and save no broken promise, and no table. A broken promise is no failure then
   --shard I/N        play the promises of the I-th of N parts; locksim merge merges their ledgers
   --any-build        also skip promises that another build has played completely
@@ -94,8 +95,9 @@ func runCampaign(c *call) int {
 		err = fmt.Errorf("--from %d: --from plus --runs exceeds 2^64", o.from.value)
 	}
 	if err == nil && bool(o.ledgerOnly) && o.ledger == "" {
-		err = errors.New("--ledger-only needs --ledger FILE")
+		err = errors.New("--ledger-only needs --ledger FILE, or --ledger -")
 	}
+	o.ledgerOnly = o.ledgerOnly || o.ledger == toStdout
 	if err != nil {
 		return c.wrong(err)
 	}

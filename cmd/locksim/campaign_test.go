@@ -189,6 +189,27 @@ func TestCampaignSavesWhatItFinds(t *testing.T) {
 	require.NoFileExists(t, o.save)
 }
 
+// TestLedgersOfCampaignsGoThroughLogs has two shards print their ledgers, with messages before and after, and merges what was printed.
+func TestLedgersOfCampaignsGoThroughLogs(t *testing.T) {
+	args := []string{"--runs", "70", "--only", "set-nx-lua*", "--untied", "--ledger"}
+	whole := filepath.Join(t.TempDir(), "whole")
+	code, _, said := campaign(t, t.Context(), append(args, whole)...)
+	require.Equal(t, exitOK, code, said)
+	log := "a task begins\n"
+	for _, shard := range []string{"1/2", "2/2", "1/2"} {
+		code, printed, said := campaign(t, t.Context(), append(args, "-", "--shard", shard)...)
+		require.Equal(t, exitOK, code, said)
+		require.True(t, strings.HasPrefix(printed, claims.LedgerBegins), printed)
+		log += printed
+	}
+	dir := t.TempDir()
+	require.NoError(t, splitLedgers(strings.NewReader(log), dir))
+	merged := filepath.Join(dir, "merged")
+	var out, complaints bytes.Buffer
+	require.Equal(t, exitOK, runIn(t.Context(), plainEnv(), []string{"merge", "-o", merged, dir}, &out, &complaints), complaints.String())
+	require.Equal(t, contentOf(t, whole), contentOf(t, merged))
+}
+
 func TestAMergedCampaignSaysHowABrokenPromiseIsShown(t *testing.T) {
 	dir := t.TempDir()
 	part := filepath.Join(dir, "a.ledger")
@@ -208,18 +229,18 @@ func TestCampaignIsToldWhatIsWrong(t *testing.T) {
 	broken := filepath.Join(t.TempDir(), "broken.txt")
 	require.NoError(t, os.WriteFile(broken, []byte("one two\n"), 0o644))
 	for problem, args := range map[string][]string{
-		"--ledger-only needs --ledger FILE": {"--ledger-only"},
-		"no such promise":                   {"--only", "no-such-*"},
-		"syntax error in pattern":           {"--only", "[x"},
-		"it takes no names":                 {"set-nx-lua"},
-		"line 1: 2 words":                   {"--untied", "--ledger", broken},
-		"is not tied to a commit":           {"--ledger", broken},
-		"exceeds 2^64":                      {"--from", "18446744073709551615"},
-		"not a whole number from 1 to":      {"--runs", "0"},
-		"did you mean --ledger?":            {"--legder", "x"},
-		"campaign: --only needs a value":    {"--only"},
-		"invalid value \"x\" for --again:":  {"--again=x"},
-		"not one of lock, promise":          {"--per", "menu"},
+		"--ledger-only needs --ledger FILE, or --ledger -": {"--ledger-only"},
+		"no such promise":                  {"--only", "no-such-*"},
+		"syntax error in pattern":          {"--only", "[x"},
+		"it takes no names":                {"set-nx-lua"},
+		"line 1: 2 words":                  {"--untied", "--ledger", broken},
+		"is not tied to a commit":          {"--ledger", broken},
+		"exceeds 2^64":                     {"--from", "18446744073709551615"},
+		"not a whole number from 1 to":     {"--runs", "0"},
+		"did you mean --ledger?":           {"--legder", "x"},
+		"campaign: --only needs a value":   {"--only"},
+		"invalid value \"x\" for --again:": {"--again=x"},
+		"not one of lock, promise":         {"--per", "menu"},
 	} {
 		code, _, said := campaign(t, t.Context(), args...)
 		require.Equal(t, exitUsage, code, "%v", args)

@@ -43,7 +43,7 @@ func (c *call) campaigner(o *campaignOptions, promises []claims.Claim) (*campaig
 			"checkout, or add --untied for a ledger that is not published", build)
 	}
 	p := &campaigner{call: c, options: o, ledger: &claims.Ledger{}, build: build}
-	if o.ledger != "" {
+	if o.ledger != "" && o.ledger != toStdout {
 		if p.file, err = claims.OpenFile(o.ledger); err != nil {
 			return nil, err
 		}
@@ -112,9 +112,14 @@ func (p *campaigner) save() error {
 	return p.file.Save()
 }
 
-// close lets other processes write to the ledger.
+// close lets other processes write to the ledger, or prints it.
 func (p *campaigner) close() error {
-	if p.file == nil {
+	switch {
+	case p.options.ledger == toStdout:
+		p.ledger.Arrange(claims.Promises())
+		_, err := p.ledger.WriteTo(p.stdout)
+		return err
+	case p.file == nil:
 		return nil
 	}
 	return p.file.Close()

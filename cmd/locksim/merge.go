@@ -207,7 +207,7 @@ const partEnding = ".ledger"
 
 // splitLedgers writes ledgers that follow one another into files of their own: a first line begins the next one.
 func splitLedgers(from io.Reader, folder string) error {
-	r, count := bufio.NewReader(from), 0
+	r, count, table := bufio.NewReader(from), 0, false
 	w := bufio.NewWriter(io.Discard)
 	var file *os.File
 	done := func() error {
@@ -221,10 +221,14 @@ func splitLedgers(from io.Reader, folder string) error {
 		if problem != nil && !errors.Is(problem, io.EOF) {
 			return errors.Join(problem, done())
 		}
-		if len(line) > 0 && line[0] != '{' { // a message of the process, as logs have it between lines
+		begins := ledger.SchemaOf(line) != ""
+		if ofCampaign := bytes.HasPrefix(line, []byte(claims.LedgerBegins)); ofCampaign || begins {
+			begins, table = true, ofCampaign
+		}
+		if len(line) > 0 && line[0] != '{' && !table { // a message of the process, as logs have it between lines
 			line = nil
 		}
-		if file == nil && len(line) > 0 || ledger.SchemaOf(line) != "" {
+		if file == nil && len(line) > 0 || begins {
 			err := done()
 			if err == nil {
 				count++
