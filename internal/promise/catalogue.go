@@ -99,13 +99,12 @@ var kept = map[string]string{
 	"redlock-py":                 "careful token-equality",
 	"redlock-no-check":           "within-lease release token-equality",
 	"redlock-no-drift":           "within-lease careful-without-drift release token-equality",
-	"redlock-extend":             "", // until campaigns have played it
 	"redlock-counter-token":      "within-lease careful service release token-equality",
 	"zk-ephemeral":               "within-session progress tokens fenced-read-write",
 	"zk-sequential-no-recheck":   "service release",
 	"zk-sequential-no-sync":      "service release",
 	"zk-sequential-number-token": "service release",
-	"curator-mutex":              "", // as zk-sequential-no-sync, until campaigns have played it
+	"curator-mutex":              "service release",
 	"etcd-no-recheck":            "service release",
 	"etcd-shared-lease":          "",
 	"k8s-release-on-cancel":      "within-lease tokens fenced-read-write",

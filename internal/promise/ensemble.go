@@ -39,7 +39,12 @@ func (s *Subject) onEnsemble() []Promise {
 		s.lostWaiters(search.FaultModel{Nodes: []int{3}, Ticks: quick}),
 		Promise{Name: ExclusionAtService, Property: checker.ExclusionAtService, Model: everyEnsemble(), Focus: lostHolders, Why: `
 			Holders follow each other in the order of the transactions that made their nodes, and a node goes when its client
-			deletes it, or with its session.`}.played("service", s.widen),
+			deletes it, or with its session.`}.
+			played("service", func(m *search.FaultModel) {
+				if s.widen(m); s.Algorithm.Name == "curator-mutex" {
+					m.Faults = search.Kinds(search.SameRandom) // it knows its node by a random number
+				}
+			}),
 		Promise{Name: ReleaseSafety, Property: checker.ReleaseSafety, Model: everyEnsemble(), Focus: lostHolders, Why: `
 			A release deletes a node that is nobody else's: a late one deletes the sender's own, or none.`}.
 			played("release", func(m *search.FaultModel) {
