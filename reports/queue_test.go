@@ -148,8 +148,8 @@ acquisition id=2 client=b invoked=1s outcome=pending
 copy node=`+node+` acquisition=1 client=a from=3ms `+key+`
 wait client=b from=1s to=never ended=waiting`, events...)
 	}
-	require.Contains(t, story("to=10.1s expires=10s gone=expired"), "a's key stays until its lease ends at 10.1 s, and b waits in vain", "its server's clock is slow")
-	require.Contains(t, story("to=20s expires=10s gone=overwritten"), "a's key stays until its lease ends at 10 s, and")
+	require.Contains(t, story("to=10.1s expires=10s gone=expired"), "a's key stays until it expires at 10.1 s, and b waits in vain", "its server's clock is slow")
+	require.Contains(t, story("to=20s expires=10s gone=overwritten"), "a's key stays until it expires at 10 s, and")
 	require.Contains(t, story("to=20s expires=4s gone=overwritten"), "a's key stays although its lease ended at 4 s, and")
 	require.Contains(t, story("to=8s expires=10s gone=deleted"), "a's key stays, and b waits in vain")
 	require.NotContains(t, story("to=10s expires=10s gone=expired", called(1, "a", "redis-1", "EVAL", trace.ToRenew, time.Second)...), "until its lease")

@@ -274,9 +274,9 @@ wait client=b from=1s to=never ended=waiting`
 		sent.What, sent.Alt, sent.Peer, sent.Msg = "EVAL", trace.ToRelease, server, 1
 		return storyOf(t, checker.Progress, mastered+"progress: 20s", past, step(2e9, "redis-2", trace.Promote), sent)
 	}
-	require.Contains(t, story("redis-1"), "a's key stays on redis-2 until its lease ends at 60 s: a's Unlock went to redis-1, and b waits in vain")
-	require.Contains(t, story("redis-2"), "a's key stays on redis-2 until its lease ends at 60 s: the release (EVAL) of a's Unlock gets no answer, and b waits in vain")
-	require.Contains(t, storyOf(t, checker.Progress, mastered+"progress: 20s", past), "a's key stays on redis-2 until its lease ends at 60 s: a's Unlock should have deleted it")
+	require.Contains(t, story("redis-1"), "a's key stays on redis-2 until it expires at 60 s: a's Unlock went to redis-1, and b waits in vain")
+	require.Contains(t, story("redis-2"), "a's key stays on redis-2 until it expires at 60 s: the release (EVAL) of a's Unlock gets no answer, and b waits in vain")
+	require.Contains(t, storyOf(t, checker.Progress, mastered+"progress: 20s", past), "a's key stays on redis-2 until it expires at 60 s: a's Unlock should have deleted it")
 }
 
 // TestAZnodeIsNotMadeWhenItsTurnComes has a client's znode in a queue, which had been made long before.

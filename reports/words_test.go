@@ -304,10 +304,10 @@ wait client=c from=4s to=never ended=waiting`
 		return storyOf(t, checker.Progress, strings.Replace(mastered, "b: {", "c: {}, b: {", 1)+"progress: 20s", past,
 			slices.Concat([]trace.Event{step(3e9, "redis-2", trace.Promote)}, answered(1, "c", server, "SET", "(nil)", 20*time.Second))...)
 	}
-	require.Contains(t, asks("redis-2"), "a's key stays on redis-2 until its lease ends at 50 s: ")
+	require.Contains(t, asks("redis-2"), "a's key stays on redis-2 until it expires at 50 s: ")
 	require.NotContains(t, asks("redis-2"), "queue", "it has come to a replica")
 	require.NotContains(t, asks("redis-2"), "on redis-1: ")
-	require.Contains(t, asks("redis-1"), "b's key stays on redis-1 until its lease ends at 52 s: ")
+	require.Contains(t, asks("redis-1"), "b's key stays on redis-1 until it expires at 52 s: ")
 }
 
 // TestAKeyOnOneOfTheFewServersThatAnswerIsNotTheReason has a client reach fewer servers than a majority, one of which has a key that a
@@ -336,7 +336,7 @@ wait client=b from=4s to=never ended=waiting`, inOrder(events)...)
 	}
 	require.Contains(t, waits("redis-3"), "b gets no answer from redis-1 and redis-2, and waits in vain")
 	require.NotContains(t, waits("redis-3"), "stays")
-	require.Contains(t, waits("redis-1", "redis-2", "redis-3"), "a's key stays on redis-2 and redis-3 until its lease ends at 50 s: ")
+	require.Contains(t, waits("redis-1", "redis-2", "redis-3"), "a's key stays on redis-2 and redis-3 until it expires at 50 s: ")
 	released = "to=2.001s expires=50s gone=deleted"
 	require.NotContains(t, waits("redis-1", "redis-2", "redis-3"), "stays", "the others are enough")
 }

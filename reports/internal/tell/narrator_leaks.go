@@ -197,25 +197,25 @@ func (t *narrator) copiedFrom(c *history.Copy) string {
 	return t.v.History.Copies[i].Node
 }
 
-// untilExpiry says when the lease of an entry that stays ends; "" if it does not, if it is renewed, or if something else ends the entry
+// untilExpiry says when an entry that stays ends; "" if it does not, if it is renewed, or if something else ends the entry
 // before.
 func (t *narrator) untilExpiry(c *history.Copy) string {
 	clients, _ := t.prolongers(c, t.v.History.End)
-	what := "lease"
+	ends := "it expires"
 	if holds := t.v.Servers().Holds(); holds == "session" || holds == "connection" && c.Expires == trace.Never {
-		what = holds
+		ends = "its " + holds + " ends"
 	}
 	switch {
 	case len(clients) > 0:
 		return ""
 	case c.Gone == history.Expired:
-		return " until its " + what + " ends at " + t.time(c.To)
+		return " until " + ends + " at " + t.time(c.To)
 	case c.Expires == trace.Never || c.To < c.Expires:
 		return ""
 	case c.Expires <= t.until:
 		return " although its lease ended at " + t.time(c.Expires)
 	}
-	return " until its lease ends at " + t.time(c.Expires)
+	return " until it expires at " + t.time(c.Expires)
 }
 
 // omitted says what should have deleted an entry that stays.
