@@ -78,7 +78,7 @@ func (r *reducer) blame(c *Counterexample) Blame {
 	case r.mistaken() != "": // which the reference lock, if it hands out no tokens or renews by itself, need not share
 		b = Blame{Party: Application, Reference: b.Reference, Text: r.mistaken()}
 	case c.Property == checker.ExclusionAtService && r.seen.violation.Broken == checker.Server && r.forgotten(): // whatever another lock makes of it
-		b.Party, b.Text = Server, lostItsWord
+		b.Party, b.Text = Server, lostItsWord(c)
 	case b.Party == ThisLock && r.hearsAfterAccess():
 		b.Party = AnyLock
 		b.Text = "its holder has an access under way when the servers end its hold, and heeds the notice of loss as soon as that is over"
@@ -88,7 +88,7 @@ func (r *reducer) blame(c *Counterexample) Blame {
 		b.Party, b.Text = AnyLock, "a client that waits counts the lease by its own clock, which is fast"
 	case b.Party == ThisLock:
 	case r.seen.violation.Broken == checker.Server || slices.Contains([]locks.Authority{locks.OneNode, locks.MostKeys}, c.played().Authority) && r.losesUnderWrites():
-		b.Party, b.Text = Server, lostItsWord
+		b.Party, b.Text = Server, lostItsWord(c)
 	case b.Party == Unclear && c.Property == checker.SilentLoss && r.endedByRelease():
 		b.Party, b.Text = ThisLock, "another client's release ended what was granted"
 	case r.ignoresDeadline():
@@ -114,7 +114,12 @@ func (r *reducer) endedByRelease() bool {
 }
 
 // lostItsWord is what a server has done that broke its promise.
-const lostItsWord = "it lost, evicted or ended early what it had granted"
+func lostItsWord(c *Counterexample) string {
+	if slices.ContainsFunc(c.Scenario.Faults, func(f sim.Fault) bool { return f.Action.Kind == sim.Promote }) {
+		return "it was made master, and did not know what another had granted"
+	}
+	return "it lost, evicted or ended early what it had granted"
+}
 
 // forgotten reports whether a server had lost or evicted the key of a participant. What it ended early may have been told to end then.
 func (r *reducer) forgotten() bool {
