@@ -28,10 +28,11 @@ type cast struct {
 	halfDone    bool                 // one that takes part has left its section half done
 	waitsFor    string               // what somebody waits for, if that is the story
 	split       bool                 // those who wait share the servers' votes, time after time
+	timing      []string             // whose clocks have to be wrong by just so much: a moment matters, and any other could do
 	ended       string               // in what way a program has ended itself, if that is the story
 }
 
-func newCast(s *scenarios.Scenario, seen sighting) *cast {
+func newCast(s *scenarios.Scenario, seen sighting, needs ...Need) *cast {
 	h, v := seen.result.History, seen.violation
 	c := &cast{
 		scenario: s, history: h, faults: map[string]history.Fault{}, misreleased: isMisreleased(h, v), takenOver: isTakenOver(h, v), belated: isBelated(h, v),
@@ -40,6 +41,12 @@ func newCast(s *scenarios.Scenario, seen sighting) *cast {
 	}
 	if v.Property == checker.Survival {
 		c.ended = v.Kind
+	}
+	for i := range s.Clocks {
+		node := s.Clocks[i].Node
+		if slices.ContainsFunc(needs, func(n Need) bool { return n.isMomentOf(node) }) {
+			c.timing = append(c.timing, node)
+		}
 	}
 	if timed(v.Property) {
 		c.waitsFor = waitFor(h, v.At, s.Progress)

@@ -2,6 +2,7 @@ package minimal
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/locksim/locksim/checker"
@@ -76,19 +77,30 @@ func (c *Counterexample) OutOfTime() bool {
 // holdsUp reports whether nothing went wrong except that a holder was held up.
 func (c *Counterexample) holdsUp() bool { return slices.Equal(c.form.causes, []string{heldUp}) }
 
-// causes are what was wrong, each once. Where a program ends itself that is wrong, whatever had gone wrong before.
+// causes are what was wrong, each once. Where a program ends itself that is wrong, whatever had gone wrong before. A clock of which just
+// a moment matters is a cause only if there is no other.
 func (c *cast) causes() []string {
 	if c.ended != "" {
 		return []string{c.ended}
 	}
-	var list []string
+	list := c.causesBut(c.timing)
+	if len(c.timing) > 0 && slices.ContainsFunc(list, func(cause string) bool { return strings.HasPrefix(cause, withoutFault) }) {
+		return c.causesBut(nil)
+	}
+	return list
+}
+
+const withoutFault = "no fault"
+
+// causesBut are those causes but for some nodes' clocks.
+func (c *cast) causesBut(clocks []string) (list []string) {
 	for i := range c.scenario.Faults {
 		if cause := c.cause(i); cause != "" {
 			list = append(list, cause)
 		}
 	}
 	for i := range c.scenario.Clocks {
-		if k := &c.scenario.Clocks[i]; !c.onlyShifts(k.Node) {
+		if k := &c.scenario.Clocks[i]; !c.onlyShifts(k.Node) && !slices.Contains(clocks, k.Node) {
 			list = append(list, c.clock(k))
 		}
 	}
@@ -119,7 +131,7 @@ func (c *cast) causes() []string {
 	case c.scenario.Servers.Pool > 0 && len(list) == 0:
 		list = append(list, pooled)
 	case len(list) == 0:
-		list = append(list, "no fault"+c.overrun())
+		list = append(list, withoutFault+c.overrun())
 	}
 	slices.Sort(list)
 	return slices.Compact(list)

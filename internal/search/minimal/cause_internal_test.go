@@ -186,3 +186,21 @@ func TestAnEntryThatIsLeftBehindIsOneCauseWhateverHadLockFail(t *testing.T) {
 		require.Equal(t, says, (&cast{scenario: long, history: &history.History{}, leftBehind: left}).overrun())
 	}
 }
+
+// TestAClockOfWhichAMomentMattersIsNoCause has a clock that has to be wrong by just so much, beside a cause and without one.
+func TestAClockOfWhichAMomentMattersIsNoCause(t *testing.T) {
+	moment := Need{Least: "4057ppm", least: 4057, Most: "8146ppm", most: 8146, ids: []string{"clocks.a.rate"}}
+	require.True(t, moment.isMomentOf("a"))
+	require.False(t, moment.isMomentOf("b"))
+	wide, open := moment, moment
+	wide.most, open.Most = 4*wide.least, ""
+	require.False(t, wide.isMomentOf("a"), "other clocks would do")
+	require.False(t, open.isMomentOf("a"))
+
+	s := &scenarios.Scenario{Clocks: []scenarios.Clock{{Node: "a", Rate: 4060}}, Clients: []scenarios.Client{{Name: "a"}, {Name: "b"}}}
+	fast := (&cast{scenario: s, history: &history.History{}}).causes()
+	require.Len(t, fast, 1)
+	require.Contains(t, fast[0], "fast clock of ")
+	require.Equal(t, fast, (&cast{scenario: s, history: &history.History{}, timing: []string{"a"}}).causes(), "there is no other")
+	require.Equal(t, []string{goesOn}, (&cast{scenario: s, history: &history.History{}, timing: []string{"a"}, overdue: history.ByDeadline}).causes())
+}

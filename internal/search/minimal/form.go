@@ -33,7 +33,7 @@ func (f *form) includes(other *form) bool {
 
 // formOf describes the run of a scenario by what has happened to whom and when in the story of the violation, rather
 // than by the steps that faults hang on: of those there are many for one cause.
-func formOf(v *search.Violation, s *scenarios.Scenario, seen sighting) form {
+func formOf(v *search.Violation, s *scenarios.Scenario, seen sighting, needs ...Need) form {
 	lock, _ := v.Options.Lock(s)
 	what := v.Property.String()
 	if v.Property != checker.Resource { // its kinds say what the damage looks like, and not where it comes from
@@ -41,6 +41,6 @@ func formOf(v *search.Violation, s *scenarios.Scenario, seen sighting) form {
 	}
 	return form{
 		about:  strings.Join([]string{lock.Name, v.Case.Style.String(), v.Case.Fencing.String(), what}, "; "),
-		causes: newCast(s, seen).causes(), isEnd: v.Property == checker.Survival,
+		causes: newCast(s, seen, needs...).causes(), isEnd: v.Property == checker.Survival,
 	}
 }

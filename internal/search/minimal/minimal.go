@@ -157,7 +157,7 @@ func single(v *search.Violation) *scenarios.Scenario {
 func (r *reducer) finish(c *Counterexample) error {
 	s := parameter.Clone(r.now)
 	unnameFaults(s)
-	c.form = formOf(&r.sought, r.now, r.seen)
+	c.form = formOf(&r.sought, r.now, r.seen, c.Needs...)
 	s.Name, s.Title = nameOf(s, r.sought.Property, c.Form()), titleOf(s, r.seen)
 	read, err := s.Again()
 	if err != nil {

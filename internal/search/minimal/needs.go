@@ -37,6 +37,13 @@ func (n *Need) Sentence(isKept string) string {
 		n.HeldAbove, isKept)
 }
 
+// isMomentOf reports whether the rate of a node's clock is needed between two sizes that are near each other: what is faster still, or
+// slower, would violate the property as well if that were the cause.
+func (n *Need) isMomentOf(node string) bool {
+	const near = 4
+	return n.Most != "" && n.most < near*n.least && slices.Contains(n.ids, "clocks."+node+".rate")
+}
+
 // needs finds the boundaries of all numbers of which there is one: of the faults, or of what clients do if there are
 // none. Of two that a reader would call the same nothing is told, nor of what is an artefact of the scenario: what a
 // client does that takes no part in the violation, and a size that is about as long as its messages take.
