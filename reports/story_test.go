@@ -792,3 +792,16 @@ copy node=redis-1 acquisition=2 client=b from=8.02s to=9.001s gone=deleted`), e)
 	another := strings.NewReplacer("copy node=redis-1 acquisition=2", "copy node=redis-1 acquisition=1 client=a from=3ms to=15s expires=15s gone=expired\ncopy node=redis-1 acquisition=2")
 	require.NotContains(t, of("", trace.ToRenew, another), "earlier end", "the renewal may be of the lock's other key on the same server")
 }
+
+// TestALeaderOfAnEnsembleLacksNothing of what was acknowledged, other than a Redis replica that is made master.
+func TestALeaderOfAnEnsembleLacksNothing(t *testing.T) {
+	of := func(servers, node string) string {
+		past := strings.ReplaceAll(overrun, "node=redis-1", "node="+node) + "\nfault name=new text=\"promote: " + node + "\" fired begin=5s"
+		past = strings.ReplaceAll(past, "copy node="+node, "copy node=elsewhere")
+		return storyOf(t, checker.MutualExclusion, servers+"\nclients: {a: {work: 20s}, b: {work: 1s}}\nfaults: [{name: new, at: 5s, promote: "+node+"}]", past)
+	}
+	ensemble := of("lock: {algorithm: zk-sequential, ttl: 10s}\nservers: {kind: zookeeper}", "zk-3")
+	require.Contains(t, ensemble, "zk-3 is made leader")
+	require.NotContains(t, ensemble, "without")
+	require.Contains(t, of("lock: {algorithm: set-nx-lua, ttl: 10s}\nservers: {replicas: 1}", "redis-2"), "redis-2 is made master at 5 s without a's key")
+}

@@ -128,8 +128,11 @@ func (t *narrator) happens(f *model.Fault) {
 	}
 }
 
-// knowing says whose entry a server lacks that takes a master's place.
+// knowing says whose entry a server lacks that takes a master's place. The leader of an ensemble has all that was acknowledged.
 func (t *narrator) knowing(node string, at trace.Instant) string {
+	if role, _ := t.v.Servers().Role(); role != "master" {
+		return ""
+	}
 	for _, id := range t.participants {
 		if a := t.v.History.Acquisition(id); t.begin(a) <= at && t.v.BelievesAt(id, at) {
 			has := slices.ContainsFunc(t.v.History.Copies, func(c history.Copy) bool {
