@@ -130,3 +130,18 @@ func TestSeveralLocksAreToldInFewSentences(t *testing.T) {
 	require.LessOrEqual(t, strings.Count(text, ". ")+1, 5, text)
 	require.Equal(t, 1, strings.Count(text, "had evicted"), "a reason is told once: %s", text)
 }
+
+// TestWhatIsLeftBehindHasTheNameThatItsServersGiveIt although the checker, which knows of no kind of server, calls it a key.
+func TestWhatIsLeftBehindHasTheNameThatItsServersGiveIt(t *testing.T) {
+	for servers, entry := range map[string]string{
+		"lock: {algorithm: zk-sequential, ttl: 10s}\nservers: {kind: zookeeper}": "znode", "lock: {algorithm: set-nx-lua, ttl: 10s}": "key",
+	} {
+		r := storyRun(t, servers+"\nclients: {a: {work: 20s}, b: {work: 1s}}", overrun)
+		r.Report.Verdicts[checker.Leak] = checker.Violated
+		r.Report.Violations = append(r.Report.Violations, checker.Violation{
+			Property: checker.Leak, Kind: "left behind by a release", At: 21e9, Acquisitions: []history.ID{1},
+			Text: "a released the lock at 20.006s, but node-3 still has its key from 20.006s to 29s (8.994s), which keeps out b",
+		})
+		require.Contains(t, textOf(t, []reports.Run{r}, reports.TextOptions{Width: 200}), "node-3 still has its "+entry+" from")
+	}
+}

@@ -290,5 +290,8 @@ func (t *narrator) checkersWords() {
 // orderLast comes after all that happens at a moment.
 const orderLast = moments.OrderUnlock + 2
 
-// told makes of a text of the checker what the list of events says too.
-func told(v *model.View, text string) string { return v.Renumbered(wording.Shortened(text)) }
+// told makes of a text of the checker, which knows of no kind of server, what the list of events says too.
+func told(v *model.View, text string) string {
+	text = strings.ReplaceAll(text, " still has its key ", " still has its "+v.Servers().Entry()+" ")
+	return v.Renumbered(wording.Shortened(text))
+}
