@@ -232,17 +232,20 @@ grant acquisition=2 client=b from=5.1s to=9.001s ended=unlock
 copy node=postgres-1 acquisition=1 client=a from=2ms to=5.1s gone=overwritten
 copy node=postgres-1 acquisition=2 client=b from=5.1s to=9.001s gone=deleted`),
 		"b is given a's lock at 5.1 s, since the pooler lends it the connection that holds it.")
-	left := func(release string) string {
+	left := func(release string, events ...trace.Event) string {
 		return storyOf(t, checker.Progress, pooled, `
 history registers=1 authority end=60s
 acquisition id=1 client=a returned=6ms outcome=ok unlocked=1s released=1.002s release=`+release+`
 acquisition id=2 client=b invoked=1s outcome=pending
 copy node=postgres-1 acquisition=1 client=a from=2ms
-wait client=b from=1s to=never ended=waiting`)
+wait client=b from=1s to=never ended=waiting`, events...)
 	}
 	require.Contains(t, left("failed"), "a's Unlock came by another connection of the pooler, which does not hold it, and b waits in vain")
 	require.Contains(t, left("ok"), "a's Unlock should have deleted it")
 	require.Contains(t, left("unknown"), "a's Unlock gets no answer, and nothing deletes it later, and b waits in vain")
+	refused := called(1, "a", "postgres-2", "SELECT", trace.ToRelease, time.Second)
+	refused[3].Detail, refused[4].Detail = "error 57P01", "error 57P01"
+	require.Contains(t, left("unknown", refused...), "a's Unlock does not delete it, and nothing does so later, and b waits in vain")
 }
 
 // TestOneThatKeepsItselfOutSaysWhy has a client's own entry keep it out, which it gives as the reason.
@@ -804,4 +807,33 @@ func TestALeaderOfAnEnsembleLacksNothing(t *testing.T) {
 	require.Contains(t, ensemble, "zk-3 is made leader")
 	require.NotContains(t, ensemble, "without")
 	require.Contains(t, of("lock: {algorithm: set-nx-lua, ttl: 10s}\nservers: {replicas: 1}", "redis-2"), "redis-2 is made master at 5 s without a's key")
+}
+
+// TestAPromiseLastsUntilTheDeadlineThatWasStated which is all that a client may rely on, though its key stays for longer.
+func TestAPromiseLastsUntilTheDeadlineThatWasStated(t *testing.T) {
+	early := strings.NewReplacer("from=10.003s", "from=9.8s", "returned=10.004s", "returned=9.81s", "to=10.003s expires=10.003s gone=expired",
+		"to=9.8s expires=10.003s gone=evicted").Replace(overrun)
+	require.Contains(t, storyOf(t, checker.ExclusionAtService, oneRedis, early), "although it is promised to a until 10 s")
+	early = strings.Replace(early, "outcome=ok unlocked=20.004s", "outcome=ok deadline=9.9s unlocked=20.004s", 1)
+	require.Contains(t, storyOf(t, checker.ExclusionAtService, oneRedis, early), "although it is promised to a until 9.9 s")
+}
+
+// TestWhoDoesNotLearnOfALeaseIsNotSaidToRenewIt although its library does: the sentence would have two relative clauses.
+func TestWhoDoesNotLearnOfALeaseIsNotSaidToRenewIt(t *testing.T) {
+	var renewals []trace.Event
+	for at := range trace.Instant(8) {
+		e := step((at+1)*5e9, "redis-1", trace.Execute)
+		e.What, e.Alt, e.Peer = "EVAL", trace.ToRenew, "a"
+		renewals = append(renewals, e)
+	}
+	story := storyOf(t, checker.ExclusionAtService, "lock: {algorithm: watchdog, ttl: 10s}\nclients: {a: {work: 5s}, b: {start: 1s}}", `
+history registers=1 authority keeps end=60s
+acquisition id=1 client=a returned=18ms outcome=unknown
+acquisition id=2 client=b invoked=1s returned=18.03s outcome=ok unlocked=19s released=19.002s release=ok
+grant acquisition=1 client=a from=3ms to=30s ended=deadline
+grant acquisition=2 client=b from=18.02s to=19.001s ended=unlock
+copy node=redis-1 acquisition=1 client=a from=3ms to=18.01s expires=30s gone=evicted
+copy node=redis-1 acquisition=2 client=b from=18.02s to=19.001s gone=deleted`, renewals...)
+	require.Contains(t, story, "which does not learn of it")
+	require.NotContains(t, story, "which a renews")
 }

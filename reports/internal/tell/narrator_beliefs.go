@@ -213,13 +213,17 @@ func (t *narrator) alsoBelieved() bool {
 
 // promised says until when a grant was to last, of which a moment is too early; "" if something else ended it.
 func (t *narrator) promised(g *history.Grant, early trace.Instant) string {
-	switch {
-	case g.Ended != history.ByDeadline || g.To == trace.Never:
-		return ""
-	case t.time(g.To) == t.time(early):
-		return fmt.Sprintf(" until %s later", spokenTime(g.To.Sub(early)))
+	to := g.To
+	if a := t.v.History.Acquisition(g.Acquisition); a != nil && a.Outcome == history.OK && a.HasDeadline && early < a.Deadline {
+		to = min(to, a.Deadline) // all that its client may rely on
 	}
-	return " until " + t.time(g.To)
+	switch {
+	case g.Ended != history.ByDeadline || to == trace.Never:
+		return ""
+	case t.time(to) == t.time(early):
+		return fmt.Sprintf(" until %s later", spokenTime(to.Sub(early)))
+	}
+	return " until " + t.time(to)
 }
 
 // revives tells of late requests of a holder that put back what was gone: a renewal that comes when its lease is over, or a

@@ -89,6 +89,9 @@ func (t *narrator) begins() {
 	if first.first == nil || slices.ContainsFunc(t.clauses, between) {
 		if lease := t.lease(a, g); lease != "" && !strings.Contains(first.what, lease) {
 			to := " the lock to " + t.who(a)
+			if strings.Contains(first.what, ", which ") { // does not take it, or learn of it: nor does it renew it knowingly
+				lease = strings.Replace(lease, renewed, "", 1)
+			}
 			lease = strings.Replace(lease, renewed, ", which "+t.who(a)+" renews,", 1)
 			first.what = strings.Replace(strings.Replace(first.what, to+" with token", to+" and token", 1), to, to+" with"+lease, 1)
 		}

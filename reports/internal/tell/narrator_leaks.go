@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/locksim/locksim/history"
@@ -236,6 +237,11 @@ func (t *narrator) omitted(c *history.Copy, who string) string {
 		omits := who + "'s Unlock should have deleted it"
 		if a.Released <= t.until && a.Release == history.Unknown {
 			omits = who + "'s Unlock gets no answer, and nothing deletes it later"
+			if slices.ContainsFunc(t.requests(a, a.Unlocked, a.Released, trace.ToRelease), func(m *model.Sent) bool {
+				return strings.HasPrefix(t.outcome(m, t.until), "is answered")
+			}) {
+				omits = who + "'s Unlock does not delete it, and nothing does so later"
+			}
 		}
 		return ": " + cmp.Or(t.refusedRelease(a, c, who), omits)
 	}
