@@ -204,3 +204,16 @@ func TestAClockOfWhichAMomentMattersIsNoCause(t *testing.T) {
 	require.Equal(t, fast, (&cast{scenario: s, history: &history.History{}, timing: []string{"a"}}).causes(), "there is no other")
 	require.Equal(t, []string{goesOn}, (&cast{scenario: s, history: &history.History{}, timing: []string{"a"}, overdue: history.ByDeadline}).causes())
 }
+
+// TestOnlyAMasterIsSaidNotToKnowWhatAnotherHadGranted since the leader of an ensemble knows what was acknowledged.
+func TestOnlyAMasterIsSaidNotToKnowWhatAnotherHadGranted(t *testing.T) {
+	promoted := []sim.Fault{{Action: sim.Action{Kind: sim.Promote, Node: "x"}}}
+	word := func(kind string, faults []sim.Fault) string {
+		return lostItsWord(&Counterexample{Scenario: &scenarios.Scenario{Servers: scenarios.Servers{Kind: kind, Replicas: 1}, Faults: faults}})
+	}
+	require.Contains(t, word("redis", promoted), "was made master")
+	require.NotContains(t, word("redis", nil), "was made master")
+	for _, kind := range []string{"zookeeper", "etcd", "consul", "chubby"} {
+		require.NotContains(t, word(kind, promoted), "was made master", kind)
+	}
+}
