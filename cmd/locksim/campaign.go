@@ -50,10 +50,10 @@ type campaignOptions struct {
 	runs, jobs            count
 	per                   choice
 	from                  seedFlag
-	only, ledger, save    string
+	only, save            string
 	anyBuild, again, list boolFlag
-	untied, ledgerOnly    boolFlag
-	shard                 shardFlag
+	untied                boolFlag
+	record                recording // which resumes always
 }
 
 const (
@@ -71,15 +71,15 @@ func campaignFlags(o *campaignOptions, e env) *flag.FlagSet {
 	o.from.what = "the number of a run"
 	flags.Var(&o.from, "from", "")
 	flags.StringVar(&o.only, "only", "*", "")
-	flags.StringVar(&o.ledger, "ledger", "", "")
+	flags.StringVar(&o.record.ledger, "ledger", "", "")
 	o.save = findingsFolder
 	flags.Var(notEmpty{&o.save}, "save", "")
 	flags.Var(&o.anyBuild, "any-build", "")
 	flags.Var(&o.again, "again", "")
 	flags.Var(&o.untied, "untied", "")
-	flags.Var(&o.ledgerOnly, "ledger-only", "")
+	flags.Var(&o.record.only, "ledger-only", "")
 	flags.Var(&o.list, "list", "")
-	flags.Var(&o.shard, "shard", "")
+	flags.Var(&o.record.shard, "shard", "")
 	return flags
 }
 
@@ -94,10 +94,9 @@ func runCampaign(c *call) int {
 	case err == nil && o.from.value > math.MaxUint64-uint64(o.runs.value):
 		err = fmt.Errorf("--from %d: --from plus --runs exceeds 2^64", o.from.value)
 	}
-	if err == nil && bool(o.ledgerOnly) && o.ledger == "" {
-		err = errors.New("--ledger-only needs --ledger FILE, or --ledger -")
+	if err == nil {
+		err = o.record.check()
 	}
-	o.ledgerOnly = o.ledgerOnly || o.ledger == toStdout
 	if err != nil {
 		return c.wrong(err)
 	}
@@ -105,9 +104,9 @@ func runCampaign(c *call) int {
 	if err != nil {
 		return c.wrong(err)
 	}
-	promises = claims.Shard(promises, o.demand(""), o.shard.value.Index, o.shard.value.Of)
+	promises = claims.Shard(promises, o.demand(""), o.record.shard.value.Index, o.record.shard.value.Of)
 	if len(promises) == 0 {
-		return c.fail("campaign: --shard %s: there are fewer fault models than parts", o.shard.String())
+		return c.fail("campaign: --shard %s: there are fewer fault models than parts", o.record.shard.String())
 	}
 	if o.list {
 		for _, claim := range promises {
@@ -149,7 +148,7 @@ func (c *call) campaign(o *campaignOptions, promises []claims.Claim) int {
 	if known > 0 {
 		fmt.Fprintf(c.stderr, "locksim: %d of %d promises are in the ledger already\n", known, len(promises))
 	}
-	if !o.ledgerOnly {
+	if !o.record.ledgerOnly() {
 		fmt.Fprintf(c.stdout, lineFormat, "promise", "lock", "runs", "broken", "exposed", "vacuous", "runs/s")
 	}
 	if err = errors.Join(p.play(), p.close()); err != nil {

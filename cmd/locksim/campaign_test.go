@@ -183,7 +183,7 @@ func TestCampaignSavesWhatItFinds(t *testing.T) {
 
 	// With --ledger-only nothing is shown.
 	out.Reset()
-	o.ledger, o.ledgerOnly, o.untied, o.save = filepath.Join(t.TempDir(), "a.ledger"), true, true, filepath.Join(t.TempDir(), "nothing")
+	o.record.ledger, o.record.only, o.untied, o.save = filepath.Join(t.TempDir(), "a.ledger"), true, true, filepath.Join(t.TempDir(), "nothing")
 	require.Equal(t, exitOK, c.campaign(o, []claims.Claim{broken}))
 	require.Empty(t, out.String())
 	require.NoFileExists(t, o.save)

@@ -38,13 +38,13 @@ func (c *call) campaigner(o *campaignOptions, promises []claims.Claim) (*campaig
 	if err != nil {
 		return nil, err
 	}
-	if _, tied := search.Commit(build); o.ledger != "" && !tied && !bool(o.untied) {
+	if _, tied := search.Commit(build); o.record.ledger != "" && !tied && !bool(o.untied) {
 		return nil, fmt.Errorf("this build, %s, is not tied to a commit, which the ledger has to name: build from a clean "+
 			"checkout, or add --untied for a ledger that is not published", build)
 	}
 	p := &campaigner{call: c, options: o, ledger: &claims.Ledger{}, build: build}
-	if o.ledger != "" && o.ledger != toStdout {
-		if p.file, err = claims.OpenFile(o.ledger); err != nil {
+	if o.record.ledger != "" && o.record.ledger != toStdout {
+		if p.file, err = claims.OpenFile(o.record.ledger); err != nil {
 			return nil, err
 		}
 		p.ledger = &p.file.Ledger
@@ -81,7 +81,7 @@ func (p *campaigner) take(parts []claims.Tally) error {
 	for _, t := range parts {
 		p.ledger.Enter(t, p.build)
 		p.violated += uint64(t.Violations)
-		if t.Broken == nil || bool(p.options.ledgerOnly) || slices.Contains(p.broken, t.Claim) {
+		if t.Broken == nil || p.options.record.ledgerOnly() || slices.Contains(p.broken, t.Claim) {
 			continue
 		}
 		p.broken = append(p.broken, t.Claim)
@@ -115,7 +115,7 @@ func (p *campaigner) save() error {
 // close lets other processes write to the ledger, or prints it.
 func (p *campaigner) close() error {
 	switch {
-	case p.options.ledger == toStdout:
+	case p.options.record.ledger == toStdout:
 		p.ledger.Arrange(claims.Promises())
 		_, err := p.ledger.WriteTo(p.stdout)
 		return err
@@ -131,7 +131,7 @@ const lineFormat = "%-52s %-28s %9s %7s %8s %8s %8s\n"
 // print prints the ledger's lines for the promises of the current stint.
 func (p *campaigner) print() {
 	p.progress.close()
-	if p.options.ledgerOnly {
+	if p.options.record.ledgerOnly() {
 		return
 	}
 	rate := perSecond(uint64(p.played), time.Since(p.since))

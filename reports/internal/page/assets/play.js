@@ -863,7 +863,7 @@ function startPlaying() {
     $("whole").addEventListener("pointerdown", own);
     $("whole").addEventListener("focus", own);
   }
-  // A picture to begin with has a lane for each client, server and resource; all are in one that somebody asked for.
+  // A page without a link begins with a lane for each client, server and resource; a link says itself which are hidden.
   if (!location.hash) page.hidden = new Set(page.run.lanes.filter((l) => !home[l.kind]).map((l) => l.name));
   if (!page.reopen()) commit(opening.text, opening.variant, true, { ...opening.answer, schedules });
 }
