@@ -57,8 +57,6 @@ func (s *Subject) particular() *Subject {
 		s.Margin, s.Reentrant, s.ByName = 67, true, true
 	case "redisson-multi-lease":
 		s.Reentrant, s.ByName = true, true
-	case "curator-mutex":
-		s.ByChance = true
 	case "redlock-extend":
 		s.Lost, s.Notice, s.Margin = true, true, 67
 	case "redlock", "redlock-parallel", "redlock-parallel-fixed-delay", "redlock-quorum-prose", "redlock-counter-token":

@@ -41,8 +41,8 @@ func (s *Subject) onEnsemble() []Promise {
 			Holders follow each other in the order of the transactions that made their nodes, and a node goes when its client
 			deletes it, or with its session.`}.
 			played("service", func(m *search.FaultModel) {
-				if s.widen(m); s.ByChance {
-					m.Faults = search.Kinds(search.SameRandom)
+				if s.widen(m); s.Algorithm.Name == "curator-mutex" {
+					m.Faults = search.Kinds(search.SameRandom) // it knows its node by a random number
 				}
 			}),
 		Promise{Name: ReleaseSafety, Property: checker.ReleaseSafety, Model: everyEnsemble(), Focus: lostHolders, Why: `

@@ -24,7 +24,6 @@ type Subject struct {
 	Notice    bool          // leases have a notice of loss, or of a connection that is suspended
 	Lost      bool          // leases have a notice of loss
 	Fresh     bool          // leases of one task differ in their values
-	ByChance  bool          // a client knows its own node by a random number, which twins share
 	Reentrant bool          // a holder may enter again, or is told so …
 	Wall      bool          // clients compare the times of their wall clocks, or of the servers', with each other
 	ByName    bool          // … by the servers, which know it by a name that all of its acquisitions have
