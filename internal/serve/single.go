@@ -27,7 +27,7 @@ var (
 	Etcd = single("etcd", wire.Etcd, func(w *World, name string) *sim.Node {
 		return lease.New(w.engine, lease.Config{Dialect: lease.Etcd(), Name: name}).Node()
 	})
-	// Objects has the API for leases of Kubernetes, and DynamoDB's, whichever a connection speaks first.
+	// Objects has the APIs of S3, of DynamoDB, and of Kubernetes for leases, whichever a connection speaks first.
 	Objects = single("object", wire.ObjectStore, func(w *World, name string) *sim.Node {
 		s := object.New(nil)
 		n := w.addServer(name, s)

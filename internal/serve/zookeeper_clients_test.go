@@ -54,19 +54,25 @@ func TestTheClientForJavaSeesWhatItSeesOfTheRealServer(t *testing.T) {
 // semaphores, elections and caches of kazoo's own.
 func TestKazooSeesWhatItSeesOfTheRealServer(t *testing.T) {
 	t.Parallel()
-	// The first Python of the path need not be the one that packages are installed for.
-	pythons := []string{"python3", "/usr/bin/python3"}
-	has := slices.IndexFunc(pythons, func(python string) bool {
-		return exec.CommandContext(t.Context(), python, "-c", "import kazoo").Run() == nil
-	})
-	if has < 0 {
-		t.Skip(&real.Missing{Program: "kazoo", Package: "python3-kazoo"})
-	}
+	python := pythonWith(t, "kazoo")
 	program, err := filepath.Abs("testdata/conversation.py")
 	require.NoError(t, err)
-	seen := converse(t, bothZK(t, 1, 500*time.Millisecond), pythons[has], program)
+	seen := converse(t, bothZK(t, 1, 500*time.Millisecond), python, program)
 	require.Contains(t, seen[0], "elected [1]")
 	require.Equal(t, seen[0], seen[1])
+}
+
+// pythonWith returns the first Python that has a package: that of the path need not be the one that packages are installed for.
+func pythonWith(t *testing.T, module string) string {
+	t.Helper()
+	pythons := []string{"python3", "/usr/bin/python3"}
+	has := slices.IndexFunc(pythons, func(python string) bool {
+		return exec.CommandContext(t.Context(), python, "-c", "import "+module).Run() == nil
+	})
+	if has < 0 {
+		t.Skip(&real.Missing{Program: module, Package: "python3-" + module})
+	}
+	return pythons[has]
 }
 
 // converse runs a program that talks to both sides one after the other, each by its own address and by a link, and returns

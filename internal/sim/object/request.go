@@ -15,7 +15,7 @@ type Op uint8
 // The requests that locks send.
 const (
 	Get          Op = iota // the object with its version
-	List                   // the last name below a prefix, in the order of bytes
+	List                   // the last name below a prefix, in the order of bytes; or the first ones, if Most says so
 	Put                    // stores a value
 	Delete                 // removes the object
 	Patch                  // writes some members of a value, which is JSON; the version stays
@@ -35,6 +35,7 @@ const (
 	IfMeta         // its metadata have been written so often, and it has the version if one is given: ifMetagenerationMatch
 	IfOver         // there is no such object, or its Until is no later than the request\'s Now: an upsert of MongoDB
 	IfItem         // what the Item of the request says, such as that its record has a version: a condition of DynamoDB
+	IfETag         // its content has the ETag of the request: If-Match of S3, whose versions follow from the content
 )
 
 // Item is a write of DynamoDB, whose condition and effect depend on the item that is there. A value of "" is none.
@@ -52,6 +53,9 @@ type Request struct {
 	Name    string // of the object; List: the prefix
 	Value   string // Put; Patch: the members; Get: the one member that is wanted, "" for all
 	Version uint64 // IfVersion, perhaps IfMeta: what the object must still have
+	ETag    string // IfETag: what the object must still have; "*" is any
+	Most    int    // List: how many objects; 0: only the last
+	After   string // List, with Most: the name after which they begin
 	Meta    uint64 // IfMeta: how often its metadata must have been written
 	Purpose string // the lock's purpose: "acquire", "renew", "release", "look"
 	// Life is how long others leave the object alone that is put, in nanoseconds, by what is written in it; 0: for good.
@@ -71,7 +75,7 @@ type Request struct {
 func (r *Request) What() (what, alt string) {
 	name := [...]string{Get: "get", List: "list", Put: "put", Delete: "delete", Patch: "patch",
 		AcquireLease: "lease", RenewLease: "renew-lease", ReleaseLease: "release-lease"}[r.Op]
-	return name + [...]string{Always: "", IfAbsent: "-if-absent", IfVersion: "-if-version", IfMeta: "-if-meta", IfOver: "-if-over", IfItem: "-if-version"}[r.When], r.Purpose
+	return name + [...]string{Always: "", IfAbsent: "-if-absent", IfVersion: "-if-version", IfMeta: "-if-meta", IfOver: "-if-over", IfItem: "-if-version", IfETag: "-if-version"}[r.When], r.Purpose
 }
 
 // Sum digests the request.
@@ -87,6 +91,13 @@ func (r *Request) Sum() uint64 {
 	}
 	if r.Lease != "" {
 		d.String(r.Lease)
+	}
+	if r.When == IfETag {
+		d.String(r.ETag)
+	}
+	if r.Most != 0 {
+		d.Uint64(uint64(r.Most))
+		d.String(r.After)
 	}
 	if r.When == IfOver {
 		d.Uint64(uint64(r.Now))
@@ -109,6 +120,9 @@ func (r *Request) String() string {
 	}
 	if r.Lease != "" {
 		text += " lease " + r.Lease
+	}
+	if r.ETag != "" {
+		text += " etag " + r.ETag
 	}
 	if r.Op == Put || r.Op == Patch || r.Value != "" {
 		text += " " + r.Value
@@ -146,13 +160,21 @@ var results = []string{
 type Response struct {
 	Request *Request
 	Result  Result
-	Name    string // List: of the object
-	Value   string // Get: the object's; the text of what is Refused
-	Version uint64 // Get, Put, Patch: of the object
-	Meta    uint64 // Get, Put, Patch: how often the object's metadata have been written, from 1 on
+	Name    string   // List: of the object
+	Value   string   // Get: the object's; the text of what is Refused
+	All     []Listed // List with Most: the objects
+	More    bool     // List with Most: there are others after these
+	Version uint64   // Get, Put, Patch: of the object
+	Meta    uint64   // Get, Put, Patch: how often the object's metadata have been written, from 1 on
 	// Modified is when the object was last written, by the server's wall clock in nanoseconds since 1970. HTTP's dates have
 	// whole seconds.
 	Modified int64
+}
+
+// Listed is an object in a list.
+type Listed struct {
+	Name, Value string
+	Modified    int64
 }
 
 // What returns the name and purpose of the request that is answered.
@@ -171,6 +193,11 @@ func (r *Response) Sum() uint64 {
 	if r.Request.Op == List { // S3 tells it with every answer, but here nobody looks at that of others
 		d.Uint64(uint64(r.Modified))
 	}
+	for _, o := range r.All {
+		d.String(o.Name)
+		d.String(o.Value)
+		d.Uint64(uint64(o.Modified))
+	}
 	return d.Sum()
 }
 
@@ -181,6 +208,8 @@ func (r *Response) String() string {
 		return r.Value
 	case r.Result != OK || r.Request.Op == Delete || r.Request.Op >= AcquireLease:
 		return results[r.Result]
+	case r.Request.Most != 0:
+		return fmt.Sprintf("%s %d objects", results[OK], len(r.All))
 	case r.Request.Op == List:
 		return results[OK] + " " + r.Name + " of " + time.Unix(0, r.Modified).UTC().Format(time.TimeOnly)
 	}

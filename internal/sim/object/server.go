@@ -6,13 +6,14 @@
 // acknowledges: when it crashes it cannot be reached for a while, and has lost nothing.
 //
 // Left out: requests that take time within the service, and with them the 409 of S3 for two conditional writes at once, which a
-// fault can inject; versions that follow from the content, such as S3's ETag (locks write something new every time); reads that
-// are eventually consistent, which S3 no longer has since 2020; deletion by time; of Azure's leases, the bounds of their length
-// (15 to 60 seconds, or none), so that locks can be compared with leases of the same length, and how they are broken;
-// of MongoDB, writes that a majority need not acknowledge, and their loss when another server takes over.
+// fault can inject; reads that are eventually consistent, which S3 no longer has since 2020; deletion by time; of Azure's leases,
+// the bounds of their length (15 to 60 seconds, or none), so that locks can be compared with leases of the same length, and how
+// they are broken; of MongoDB, writes that a majority need not acknowledge, and their loss when another server takes over.
 package object
 
 import (
+	"crypto/md5"
+	"encoding/hex"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -109,7 +110,7 @@ func (s *Server) execute(r *Request, a *Response) (changed bool) {
 		if a.Result = Failed; r.When == IfOver {
 			a.Result = Duplicate
 		}
-	case !there && (r.Op != Put || r.When == IfVersion || r.When == IfMeta):
+	case !there && (r.Op != Put || r.When == IfVersion || r.When == IfMeta || r.When == IfETag):
 		a.Result = NotFound
 	case r.Op >= AcquireLease:
 		a.Result = s.lend(&s.objects[at], r)
@@ -118,7 +119,7 @@ func (s *Server) execute(r *Request, a *Response) (changed bool) {
 		a.Result = s.guard(&s.objects[at], r)
 	case r.Op == Get:
 		o := &s.objects[at]
-		a.Value, a.Version, a.Meta = o.part(r.Value), o.version, o.meta
+		a.Value, a.Version, a.Meta, a.Modified = o.part(r.Value), o.version, o.meta, o.modified
 	case r.Op == Delete:
 		s.objects = slices.Delete(s.objects, at, at+1)
 		return true
@@ -139,11 +140,19 @@ func (o *object) meets(r *Request) bool {
 		return o.version == r.Version
 	case IfMeta:
 		return o.meta == r.Meta && (r.Version == 0 || o.version == r.Version)
+	case IfETag:
+		return r.ETag == "*" || r.ETag == ETag(o.value)
 	case IfOver:
 		return o.until <= r.Now
 	default:
 		return true
 	}
+}
+
+// ETag is what S3 calls a value that is put in one request and not encrypted: its MD5 (API reference, Object).
+func ETag(value string) string {
+	sum := md5.Sum([]byte(value))
+	return hex.EncodeToString(sum[:])
 }
 
 // part returns a member of an object's value, null if there is none, or all of it.
@@ -212,14 +221,24 @@ func (s *Server) at(name string) (at int, there bool) {
 	return slices.BinarySearchFunc(s.objects, name, func(o object, name string) int { return strings.Compare(o.name, name) })
 }
 
-// list finds the last object whose name begins with the request's.
+// list finds the last object whose name begins with the request's, or the first ones.
 func (s *Server) list(r *Request, a *Response, first int) {
-	a.Result = NotFound
+	if a.Result = NotFound; r.Most != 0 {
+		a.Result = OK
+	}
 	for _, o := range s.objects[first:] {
-		if !strings.HasPrefix(o.name, r.Name) {
-			break
+		switch {
+		case !strings.HasPrefix(o.name, r.Name):
+			return
+		case r.Most == 0:
+			a.Result, a.Name, a.Value, a.Version, a.Modified = OK, o.name, o.value, o.version, o.modified
+		case o.name <= r.After:
+		case len(a.All) == r.Most:
+			a.More = true
+			return
+		default:
+			a.All = append(a.All, Listed{Name: o.name, Value: o.value, Modified: o.modified})
 		}
-		a.Result, a.Name, a.Value, a.Version, a.Modified = OK, o.name, o.value, o.version, o.modified
 	}
 }
 

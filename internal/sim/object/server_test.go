@@ -43,6 +43,8 @@ func TestRequestsAreCarriedOutOnTheirCondition(t *testing.T) {
 		{object.Request{Op: object.Put, Name: "locks", Value: "another"}, "200 OK version 5"},
 		{object.Request{Op: object.List, Name: "lock/"}, "200 OK lock/0002 of 00:00:00"},
 		{object.Request{Op: object.List, Name: "none"}, "404 Not Found"},
+		{object.Request{Op: object.List, Most: 1, After: "lock/0001", Name: "lock/"}, "200 OK 1 objects"},
+		{object.Request{Op: object.List, Most: 1, Name: "none"}, "200 OK 0 objects"},
 		{object.Request{Op: object.Delete, When: object.IfVersion, Version: 2, Name: "lock"}, "200 OK"},
 		{object.Request{Op: object.Put, When: object.IfAbsent, Name: "lock", Value: "c"}, "200 OK version 6"},
 		{object.Request{Op: object.Patch, When: object.IfMeta, Meta: 1, Name: "none", Value: "{}"}, "404 Not Found"},

@@ -16,13 +16,17 @@ import (
 )
 
 // ObjectStore returns a conversation in one of the APIs of an object store, which the first request tells: DynamoDB's, whose
-// requests name their operation in X-Amz-Target, or that of Kubernetes.
+// requests name their operation in X-Amz-Target, that of Kubernetes by its paths, or S3's.
 func ObjectStore() Conversation {
 	return &web{choose: func(r *httpRequest) api {
-		if r.header.Get("X-Amz-Target") != "" {
+		switch {
+		case r.header.Get("X-Amz-Target") != "":
 			return dynamoDB{}
+		case strings.HasPrefix(r.url.Path, "/apis/") || strings.HasPrefix(r.url.Path, "/api/"):
+			return kubernetes{}
+		default:
+			return s3{}
 		}
-		return kubernetes{}
 	}}
 }
 

@@ -37,6 +37,7 @@ type page struct {
 	kind   string // its Content-Type; "" without a body
 	header string // further lines
 	body   []byte
+	bare   bool // the answer to a HEAD: all but the body
 	stream streaming
 }
 
@@ -55,6 +56,7 @@ const (
 const (
 	statusOK                   = 200
 	statusCreated              = 201
+	statusNoContent            = 204
 	statusBadRequest           = 400
 	statusNotFound             = 404
 	statusMethodNotAllowed     = 405
@@ -72,7 +74,7 @@ const (
 
 // statusText is the words of statuses, as of RFC 9110 but for that of a request that is too large, which has Go's name.
 var statusText = map[int]string{
-	statusOK: "OK", statusCreated: "Created", statusBadRequest: "Bad Request", statusNotFound: "Not Found",
+	statusOK: "OK", statusCreated: "Created", statusNoContent: "No Content", statusBadRequest: "Bad Request", statusNotFound: "Not Found",
 	statusMethodNotAllowed: "Method Not Allowed", statusConflict: "Conflict", statusPrecondition: "Precondition Failed", statusLengthRequired: "Length Required",
 	statusTooLarge: "Request Entity Too Large", statusUnsupportedMediaType: "Unsupported Media Type",
 	statusUnprocessable: "Unprocessable Entity", statusInternal: "Internal Server Error", statusNotImplemented: "Not Implemented",
@@ -96,6 +98,7 @@ type web struct {
 type exchange struct {
 	request sim.Payload
 	answer  []byte
+	head    bool // the request is a HEAD
 	open    bool // more parts may follow
 }
 
@@ -114,12 +117,14 @@ func (w *web) Receive(received []byte, send func(sim.Payload) error) bool {
 		if refused == nil {
 			request, refused = w.api.request(r)
 		}
+		head := r != nil && r.method == "HEAD"
 		if refused != nil {
+			refused.bare = head
 			w.farewell = refused.append(nil, "Connection: close\r\n")
 			return false
 		}
 		w.rest = w.rest[length:]
-		w.waiting = append(w.waiting, exchange{request: request})
+		w.waiting = append(w.waiting, exchange{request: request, head: head})
 		if send(request) != nil {
 			return false
 		}
@@ -186,6 +191,7 @@ func (w *web) Append(dst []byte, p sim.Payload) []byte {
 	request, answer := w.api.answer(p)
 	if i := slices.IndexFunc(w.waiting, func(e exchange) bool { return e.request == request }); i >= 0 {
 		e := &w.waiting[i]
+		answer.bare = e.head
 		e.answer, e.open = answer.append(e.answer, ""), answer.stream >= firstPart
 	}
 	for len(w.waiting) > 0 && w.waiting[0].answer != nil {
@@ -216,15 +222,20 @@ func (p *page) append(dst []byte, more string) []byte {
 	if p.stream != whole {
 		length = "Transfer-Encoding: chunked"
 	}
-	dst = fmt.Appendf(dst, "HTTP/1.1 %d %s\r\n%s\r\n", p.status, statusText[p.status], length)
+	dst = fmt.Appendf(dst, "HTTP/1.1 %d %s\r\n", p.status, statusText[p.status])
+	if p.status != statusNoContent { // RFC 9110, 8.6
+		dst = append(append(dst, length...), "\r\n"...)
+	}
 	if p.kind != "" {
 		dst = fmt.Appendf(dst, "Content-Type: %s\r\n", p.kind)
 	}
 	dst = append(append(append(dst, p.header...), more...), "\r\n"...)
-	switch p.stream {
-	case whole:
+	switch {
+	case p.bare:
+		return dst
+	case p.stream == whole:
 		return append(dst, p.body...)
-	case onlyPart:
+	case p.stream == onlyPart:
 		return append(appendChunk(dst, p.body), "0\r\n\r\n"...)
 	default:
 		return appendChunk(dst, p.body)

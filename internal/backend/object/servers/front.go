@@ -16,9 +16,21 @@ const clientPort = 80
 func (*service) Talk(*sim.Node) wire.Conversation { return wire.ObjectStore() }
 
 // Stamp sets the origin of a request, and what it is for by the lease or item that it writes: a lease without a holder is a release.
+// S3's front has said what a file is for: one that is put by a client that does not ask for the lock renews, and one that is deleted by a client
+// that asks was taken for left.
 func (s *service) Stamp(request sim.Payload, from sim.Origin) {
 	r := request.(*object.Request)
-	r.Origin, r.Purpose = from, trace.ToLook
+	r.Origin = from
+	switch {
+	case r.Purpose == trace.ToAcquire && !r.Asking:
+		r.Purpose = trace.ToRenew
+	case r.Purpose == trace.ToRelease && r.Asking:
+		r.Purpose = clear
+	}
+	if r.Purpose != "" {
+		return
+	}
+	r.Purpose = trace.ToLook
 	if r.Op == object.Delete {
 		r.Purpose = trace.ToRelease
 	}

@@ -74,6 +74,33 @@ func TestTheItemThatIsWrittenTellsWhatARequestIsFor(t *testing.T) {
 	}
 }
 
+// TestAFileOnS3IsTakenByAClientThatAsksForTheLock, whatever is written in it, also by one that is empty.
+func TestAFileOnS3IsTakenByAClientThatAsksForTheLock(t *testing.T) {
+	talk := wire.ObjectStore()
+	for _, x := range []struct {
+		request string
+		asking  bool
+		purpose string
+	}{
+		{"PUT /locks/lock HTTP/1.1\r\nIf-None-Match: *", true, trace.ToAcquire},
+		{"PUT /locks/lock HTTP/1.1\r\nIf-Match: x", true, trace.ToAcquire}, // of a lease that is over
+		{"PUT /locks/lock HTTP/1.1\r\nIf-Match: x", false, trace.ToRenew},
+		{"GET /locks/lock HTTP/1.1", true, trace.ToLook},
+		{"GET /locks?list-type=2&prefix=lock HTTP/1.1", true, trace.ToLook},
+		{"DELETE /locks/lock HTTP/1.1", false, trace.ToRelease},
+		{"DELETE /locks/lock HTTP/1.1", true, clear},
+	} {
+		var r *object.Request
+		require.True(t, talk.Receive([]byte(x.request+"\r\n\r\n"), func(p sim.Payload) error {
+			r = p.(*object.Request)
+			return nil
+		}), x.request)
+		(&service{server: object.New(nil)}).Stamp(r, sim.Origin{Client: "a", Asking: x.asking})
+		require.Equal(t, x.purpose, r.Purpose, x.request)
+		require.Equal(t, "a", r.Client)
+	}
+}
+
 // asked is what a client of DynamoDB asks for.
 func asked(t *testing.T, talk wire.Conversation, op, what string) *object.Request {
 	t.Helper()

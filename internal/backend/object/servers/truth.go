@@ -67,7 +67,7 @@ func (t *truth) executed(n *sim.Node, r *object.Request, a *object.Response, cha
 		t.value = ""
 	case !changed || r.Op != object.Put && r.Op != object.Patch:
 	case r.Name == t.key:
-		changed, t.value = r.Value != t.value, r.Value
+		changed, t.value = r.Value != t.value || r.When == object.IfAbsent, r.Value // a file on S3 may be empty
 	case r.Name < t.name:
 		changed = false
 	default:
