@@ -45,7 +45,7 @@ const (
 type dynamoDBLock struct {
 	onObjects
 	owned   map[string]*dynamoDBItem // by the value of the lease
-	watched *dynamoDBItem            // another's, as it was last seen to change
+	watched *dynamoDBItem            // another's, as it was last seen to change (lockTryingToBeAcquired, notMyLocks)
 }
 
 // dynamoDBItem is a LockItem: an item of the table as it was last read or written.
@@ -77,9 +77,13 @@ func (i *dynamoDBItem) expired(p Process) bool {
 	return p.Monotonic().Sub(i.lookedUp) > time.Duration(i.Millis)*time.Millisecond
 }
 
-// Acquire makes the item, or takes it over when it has not changed for a lease (acquireLock).
+// Acquire makes the item, or takes it over when it has not changed for a lease (acquireLock). A call that waits has to see that for
+// itself; one that does not wait goes by what the client's earlier calls have seen (shouldSkipBlockingWait).
 func (l *dynamoDBLock) Acquire(wait time.Duration) (Lease, error) {
 	w := patienceOf(l.p, wait)
+	if wait != 0 {
+		l.watched = nil
+	}
 	for {
 		mine, err := l.try(l.options.Timeout)
 		if err == nil {

@@ -3,6 +3,7 @@ package harness_test
 import (
 	"fmt"
 	"hash/crc32"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/internal/harness"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/scenarios"
@@ -459,4 +461,22 @@ clients: {a: {work: 500ms}, b: {start: 20ms, work: 100ms}}`
 	require.Zero(t, once[checker.ReleaseSafety][checker.Violated])
 	require.Zero(t, once[checker.Leak][checker.Violated])
 	require.Equal(t, 20, twice[checker.ReleaseSafety][checker.Violated])
+}
+
+// TestAnAbandonedItemIsTakenOverByWhoHasWatchedIt has a holder's process end. Of calls of AWS's lock client that wait, each has to watch
+// the item for a lease itself; those that do not wait go by what the client has seen before.
+func TestAnAbandonedItemIsTakenOverByWhoHasWatchedIt(t *testing.T) {
+	for wait, taken := range map[string]bool{"forever": true, "15s": false, "try": true} {
+		result := playOnce(t, `
+name: abandoned
+lock: {algorithm: dynamodb, ttl: 20s}
+servers: {kind: object}
+until: 5m
+clients: {a: {work: 1m}, b: {start: 1s, work: 1s, wait: `+wait+`, again: 1s}}
+faults: [{at: 2s, crash: a}]`)
+		got := slices.ContainsFunc(result.History.Acquisitions, func(a history.Acquisition) bool {
+			return a.Client == "b" && a.Outcome == history.OK
+		})
+		require.Equal(t, taken, got, wait)
+	}
 }

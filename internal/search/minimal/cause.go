@@ -28,7 +28,7 @@ const (
 	// A lease was over, rightfully, and who had it went on: it, or what it had sent, was held up, or it worked so long.
 	goesOn = "a holder that continues past its lease"
 	// The same, where a holder and its servers did not hear from each other in time.
-	outOfTouch = "a holder and servers out of touch for longer than a lease"
+	outOfTouch = "a holder and servers out of touch so long that a lease ends"
 	// A server has ended a key before the time that was promised. Where a wrong clock had it do so that is told instead.
 	early = "a key that ends before its time"
 	// Somebody has left its section before all of it was done: the next one finds half of it.

@@ -294,7 +294,7 @@ func TestNamedScenariosHaveMinimalForms(t *testing.T) {
 		{"fencing-33-34", checker.Resource, "a holder that continues past its lease"},
 		{"memcached-early-expiry", checker.ExclusionAtService, "a key that ends before its time"},
 		{"misdelete", checker.ExclusionAtService, "a release that ends another grant"},
-		{"zk-network-wobble", checker.MutualExclusion, "out of touch for longer than a lease"},
+		{"zk-network-wobble", checker.MutualExclusion, "out of touch so long that a lease ends"},
 		{"failover-lost-key", checker.ExclusionAtService, "failover"},
 		{"setnx-crash-deadlock", checker.Progress, "crash of"},
 	} {
