@@ -96,6 +96,7 @@ func Catalogue() []Client {
 			},
 			Folder: "dynamolock", Library: "cirello.io/dynamolock/v2",
 		},
+		awsS3(),
 		{Lock: leader, Folder: "client-go", Library: "k8s.io/client-go", together: kubernetes},
 		{Lock: leaving, Folder: "client-go-release", Library: "k8s.io/client-go", together: kubernetes},
 	}
@@ -109,6 +110,18 @@ func etcdMutex() Client {
 			Identity: "lease", Lease: true, Keeps: true, Token: true, Reference: "etcd",
 		},
 		Folder: "etcd-mutex", Library: "go.etcd.io/etcd/client/v3", together: []string{"go.etcd.io/etcd/api/v3"},
+	}
+}
+
+func awsS3() Client {
+	return Client{
+		Lock: locks.Algorithm{
+			Name: "aws-sdk-s3", Title: "a lock file on S3 by AWS's SDK for Go: put unless there is one, without an end",
+			Source: "github.com/aws/aws-sdk-go-v2/service/s3", Servers: "object", Authority: locks.OneNode, Key: itemOf,
+			Identity: "value", Reference: "s3-lockfile",
+		},
+		Folder: "aws-sdk-s3", Library: "github.com/aws/aws-sdk-go-v2/service/s3", since: "v1.60.0",
+		together: []string{}, // none in its version, but its internal modules are those of its time
 	}
 }
 
@@ -126,7 +139,7 @@ func nodeOf(o locks.Options) string { return "/" + strings.TrimPrefix(o.Key, "/"
 // leaseOf is the lease of a key in the namespace default.
 func leaseOf(o locks.Options) string { return "default/" + o.Key }
 
-// itemOf is the item of a key in the table locks.
+// itemOf is the item of a key in the table locks, or the object in that bucket.
 func itemOf(o locks.Options) string { return "locks/" + o.Key }
 
 // Names lists the names of the ready-made clients.

@@ -148,7 +148,8 @@ func TestLibrariesAreComparedWithTheirOwnAlgorithm(t *testing.T) {
 		"redsync": {"redlock-parallel", "redlock-extend"}, "redsync-redigo": {"redlock-parallel", "redlock-extend"},
 		"redislock": {"set-nx-lua", "watchdog"}, "redislock-token": {"set-nx-lua", "watchdog"}, "rueidislock": {"watchdog", "watchdog"},
 		"go-zookeeper": {"zk-sequential", "zk-sequential"},
-		"etcd-mutex":   {"etcd", "etcd"}, "consul-api": {"consul", "consul"}, "dynamolock": {"dynamodb", "dynamodb"}, "client-go": {"k8s-lease", "k8s-lease"},
+		"etcd-mutex":   {"etcd", "etcd"}, "consul-api": {"consul", "consul"}, "dynamolock": {"dynamodb", "dynamodb"},
+		"aws-sdk-s3": {"s3-lockfile", ""}, "client-go": {"k8s-lease", "k8s-lease"},
 		"client-go-release": {"k8s-release-on-cancel", "k8s-release-on-cancel"},
 	}
 	for _, c := range Catalogue() {

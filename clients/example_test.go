@@ -21,5 +21,5 @@ func ExampleBuild() {
 func ExampleNames() {
 	fmt.Println(clients.Names())
 	// Output:
-	// [redsync redsync-redigo redislock redislock-token rueidislock go-zookeeper etcd-mutex consul-api dynamolock client-go client-go-release]
+	// [redsync redsync-redigo redislock redislock-token rueidislock go-zookeeper etcd-mutex consul-api dynamolock aws-sdk-s3 client-go client-go-release]
 }

@@ -67,7 +67,7 @@ func TestWhatIsFoundInLibrariesIsStillThere(t *testing.T) {
 // tooLarge reports whether a test is not to build a client, or play a scenario of it: client-go takes minutes to compile, the
 // others half a minute each.
 func tooLarge(name string) bool {
-	large := slices.ContainsFunc([]string{"client-go", "consul-api", "dynamolock", "etcd-mutex"}, func(client string) bool { return strings.HasPrefix(name, client) })
+	large := slices.ContainsFunc([]string{"aws-sdk-s3", "client-go", "consul-api", "dynamolock", "etcd-mutex"}, func(client string) bool { return strings.HasPrefix(name, client) })
 	return large && long.Pick(0, 0, 1) < 5
 }
 
