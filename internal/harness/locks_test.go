@@ -15,6 +15,7 @@ import (
 	"github.com/locksim/locksim/internal/harness"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/scenarios"
+	"github.com/locksim/locksim/trace"
 )
 
 // The locks of this file are not of the catalogue: they are as users write them, and a lock that is right must not be
@@ -132,6 +133,24 @@ func TestLockWithItsOwnScriptsIsNotAccused(t *testing.T) {
 			release: func(l locks.Lease) error { return deleteOwn(p, o, l) },
 		}
 	}))
+}
+
+// TestAnEmptyFileIsSeenToBeHeld: a lock file on S3 need not say whose it is.
+func TestAnEmptyFileIsSeenToBeHeld(t *testing.T) {
+	a := algorithm(func(p locks.Process, o locks.Options) handmade {
+		store := p.Other("object").(locks.Objects)
+		return handmade{
+			try: func() (locks.Lease, error) {
+				_, err := store.Put(0, locks.Object{Name: o.Key}, locks.ObjectWrite{Purpose: trace.ToAcquire, IfAbsent: true})
+				return locks.Lease{}, err
+			},
+			release: func(locks.Lease) error { return store.Delete(0, o.Key, locks.ObjectWrite{Purpose: trace.ToRelease}) },
+		}
+	})
+	a.Servers = "object"
+	found := verdicts(t, a, contention+"\nservers: {kind: object}")
+	require.Equal(t, 20, found[checker.ExclusionAtService][checker.Held])
+	require.Equal(t, 20, found[checker.MutualExclusion][checker.Held])
 }
 
 func TestLockThatReleasesInTheBackgroundIsNotAccused(t *testing.T) {
