@@ -133,7 +133,7 @@ func TestOldReleasesAreBuilt(t *testing.T) {
 	list := []string{"redsync@v4.4.3", "redislock@v0.7.2", "redsync-redigo@v4.7.1"}
 	if long.Pick(0, 0, 1) >= 5 {
 		list = append(list, "redsync@v4.10.0", "redislock@v0.8.2", "redislock@v0.10.0", "redislock-token@v0.9.3", "go-zookeeper@v1.0.1",
-			"rueidislock@v1.0.0", "consul-api@v1.12.0", "dynamolock@v2.0.2", "client-go@v0.23.0")
+			"rueidislock@v1.0.0", "consul-api@v1.12.0", "dynamolock@v2.0.2", "aws-sdk-s3@v1.60.1", "client-go@v0.23.0")
 	}
 	for _, name := range list {
 		t.Run(name, func(t *testing.T) {

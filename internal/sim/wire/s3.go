@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -54,6 +55,18 @@ func (s3) request(r *httpRequest) (sim.Payload, *page) {
 			"Method", r.method, "ResourceType", "OBJECT")
 	}
 	return o, s3Condition(o, r)
+}
+
+// FileEnds is when others may take a file for left, by their wall clocks in nanoseconds since 1970, if it is JSON and says so as that of
+// Litestream's lease does (benbjohnson/litestream, leaser.go); 0: it has no end.
+func FileEnds(value string) int64 {
+	var file struct {
+		Ends time.Time `json:"expires_at"`
+	}
+	if json.Unmarshal([]byte(value), &file) != nil || file.Ends.IsZero() {
+		return 0
+	}
+	return file.Ends.UnixNano()
 }
 
 // s3Condition has a write carried out on the condition of its request, and refuses what the simulation has not.

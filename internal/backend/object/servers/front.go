@@ -28,6 +28,7 @@ func (s *service) Stamp(request sim.Payload, from sim.Origin) {
 		r.Purpose = clear
 	}
 	if r.Purpose != "" {
+		r.Until = wire.FileEnds(r.Value)
 		return
 	}
 	r.Purpose = trace.ToLook

@@ -74,29 +74,34 @@ func TestTheItemThatIsWrittenTellsWhatARequestIsFor(t *testing.T) {
 	}
 }
 
-// TestAFileOnS3IsTakenByAClientThatAsksForTheLock, whatever is written in it, also by one that is empty.
+// TestAFileOnS3IsTakenByAClientThatAsksForTheLock, whatever is written in it. It has an end if it says so.
 func TestAFileOnS3IsTakenByAClientThatAsksForTheLock(t *testing.T) {
 	talk := wire.ObjectStore()
 	for _, x := range []struct {
 		request string
+		body    string
 		asking  bool
 		purpose string
+		until   int64
 	}{
-		{"PUT /locks/lock HTTP/1.1\r\nIf-None-Match: *", true, trace.ToAcquire},
-		{"PUT /locks/lock HTTP/1.1\r\nIf-Match: x", true, trace.ToAcquire}, // of a lease that is over
-		{"PUT /locks/lock HTTP/1.1\r\nIf-Match: x", false, trace.ToRenew},
-		{"GET /locks/lock HTTP/1.1", true, trace.ToLook},
-		{"GET /locks?list-type=2&prefix=lock HTTP/1.1", true, trace.ToLook},
-		{"DELETE /locks/lock HTTP/1.1", false, trace.ToRelease},
-		{"DELETE /locks/lock HTTP/1.1", true, clear},
+		{"PUT /locks/lock HTTP/1.1\r\nIf-None-Match: *", "worker 1", true, trace.ToAcquire, 0},
+		{"PUT /locks/lock HTTP/1.1\r\nIf-Match: x", `{"expires_at":"1970-01-01T01:00:02.5+01:00"}`, true, trace.ToAcquire, 2_500_000_000}, // of a lease that is over
+		{"PUT /locks/lock HTTP/1.1\r\nIf-Match: x", `{"expires_at":"1970-01-01T00:00:03Z"}`, false, trace.ToRenew, 3_000_000_000},
+		{"PUT /locks/lock HTTP/1.1\r\nIf-Match: x", `{"expires_at":3}`, false, trace.ToRenew, 0},
+		{"PUT /locks/lock HTTP/1.1\r\nIf-Match: x", "{}", false, trace.ToRenew, 0},
+		{"GET /locks/lock HTTP/1.1", "", true, trace.ToLook, 0},
+		{"GET /locks?list-type=2&prefix=lock HTTP/1.1", "", true, trace.ToLook, 0},
+		{"DELETE /locks/lock HTTP/1.1", "", false, trace.ToRelease, 0},
+		{"DELETE /locks/lock HTTP/1.1", "", true, clear, 0},
 	} {
 		var r *object.Request
-		require.True(t, talk.Receive([]byte(x.request+"\r\n\r\n"), func(p sim.Payload) error {
+		require.True(t, talk.Receive(fmt.Appendf(nil, "%s\r\nContent-Length: %d\r\n\r\n%s", x.request, len(x.body), x.body), func(p sim.Payload) error {
 			r = p.(*object.Request)
 			return nil
 		}), x.request)
 		(&service{server: object.New(nil)}).Stamp(r, sim.Origin{Client: "a", Asking: x.asking})
 		require.Equal(t, x.purpose, r.Purpose, x.request)
+		require.Equal(t, x.until, r.Until, x.request)
 		require.Equal(t, "a", r.Client)
 	}
 }
