@@ -27,6 +27,7 @@ func told3(t *testing.T, s *object.Server, method, path, body string, headers ..
 	text, err := io.ReadAll(r.Body)
 	require.NoError(t, err)
 	require.NoError(t, r.Body.Close())
+	require.Equal(t, r.StatusCode == http.StatusNoContent, r.Header.Get("Content-Length") == "", "RFC 9110, 8.6")
 	_, err = rest.ReadByte()
 	require.ErrorIs(t, err, io.EOF, "%s %s: more bytes than the answer to it has", method, path)
 	line := strings.TrimPrefix(string(text), `<?xml version="1.0" encoding="UTF-8"?>`+"\n")
