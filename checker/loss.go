@@ -114,7 +114,7 @@ func (j *judge) removed(a *history.Acquisition, lost trace.Instant) trace.Instan
 // judgeLoss accuses a loss that nothing explains, or that nobody was told of. It is vacuous if nobody could be told, or if it
 // is not known whether anybody was.
 func (j *judge) judgeLoss(a *history.Acquisition, lost, until trace.Instant) Verdict {
-	faults, able := false, lost
+	faults, able := j.h.Faulty, lost
 	for i := range j.h.Faults {
 		faults = faults || j.h.Faults[i].Fired && j.h.Faults[i].Begin <= lost
 	}

@@ -341,6 +341,7 @@ type History struct {
 	Logged       bool // it is known from clients' logs, see package internal/ingest: nobody observed the servers
 	HasPrograms  bool // the clients are programs whose exits are observed: Exits is meaningful
 	Keeps        bool // the lock, or one of them, prolongs its grants by itself: it renews its lease, or keeps a session alive
+	Faulty       bool // there is a fault from the start on: a clock is wrong, or clients draw the same random numbers
 	Blocks       int  // how many copies exclude all other clients from the lock; 0 is 1
 	Requests     int  // number of requests that the lock's code sent to its servers
 	WakeUps      int  // unsolicited messages from servers to clients: events of watches, publications

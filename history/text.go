@@ -69,6 +69,7 @@ func (h *History) fields() []field {
 		{"logged", &h.Logged},
 		{"programs", &h.HasPrograms},
 		{"keeps", &h.Keeps},
+		{"faulty", &h.Faulty},
 		{"blocks", &h.Blocks},
 		{"requests", &h.Requests},
 		{"wake-ups", &h.WakeUps},

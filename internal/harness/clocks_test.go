@@ -33,3 +33,21 @@ func TestClocksNeitherExcuseALeakNorMakeOne(t *testing.T) {
 		})
 	}
 }
+
+// TestLossesThroughWhatIsWrongThroughoutAreThroughAFault: a holder that is told of its loss is no victim of a lock that loses it without a fault,
+// whether a clock is wrong from the start on or from a fault on, or clients draw the same random numbers.
+func TestLossesThroughWhatIsWrongThroughoutAreThroughAFault(t *testing.T) {
+	const sessions = "lock: {algorithm: zk-sequential, ttl: 10s}\nservers: {kind: zookeeper}\nclients: {a: {work: 30s}, b: {start: 500ms}}\n"
+	const keys = "lock: {algorithm: redlock-extend, ttl: 10s}\nservers: {masters: 3}\nclients: {a: {work: 25s}, b: {start: 1s}}\n"
+	for _, c := range []struct{ name, text string }{
+		{"clocks", sessions + "clocks: {zk-3: {rate: 100%}, a: {rate: -50%}}\n"},
+		{"clocks by a fault", sessions + "faults: [{at: 0s, clock: zk-3, rate: 100%}, {at: 0s, clock: a, rate: -50%}]\n"},
+		{"random numbers", keys + "faults: [{at: 0s, same-random: [a, b]}]\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			result := playOnce(t, "name: x\nnetwork: {latency: 1ms}\nstyles: careless\n"+c.text)
+			require.Equal(t, checker.Held.String(), result.Report.Verdicts[checker.SilentLoss].String())
+			require.True(t, result.History.Acquisitions[0].Told)
+		})
+	}
+}

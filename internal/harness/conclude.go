@@ -18,12 +18,14 @@ import (
 func (p *Plan) Conclude(r *record.Recorder, faults []sim.FaultReport, end sim.Ending, unheard bool) *history.History {
 	h := r.Close()
 	h.Fencing, h.Registers, h.Keeps = p.Case.Fencing, p.registers(), p.keeps
+	h.Faulty = len(p.Case.Scenario.Clocks) > 0
 	h.End, h.Bound, h.Quiescent = end.At, end.Bound, end.Quiescent
 	for i, f := range faults {
 		if f.Fired && f.Fault.Action.Kind == sim.Pause && f.End == trace.Never {
 			r.Left(f.Node, f.Begin)
 		}
 		if f.Fault.Action.Kind == sim.SameRandom {
+			h.Faulty = true
 			continue
 		}
 		h.Faults = append(h.Faults, history.Fault{
