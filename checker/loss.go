@@ -2,6 +2,7 @@ package checker
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	"github.com/locksim/locksim/history"
@@ -13,9 +14,9 @@ import (
 // its notice of loss is there when it calls Unlock, or a deadline that its lease states has passed on its own clock. That
 // Unlock says so is too late: the work is done.
 //
-// A process that stands still, or reaches nobody, can be told nothing. So what counts are losses after which the holder
-// still believed one life of a lease later, and as long after the last fault that had begun by then was over and what was
-// sent during it had arrived.
+// A process that stands still, or reaches nobody, can be told nothing. So what counts are losses after which the holder still believed when
+// the notice was due: one life of a lease after the loss, and after what was sent during each fault had arrived that began before
+// that. The lock is lost when the servers last kept others out for the holder.
 //
 // The danger is that a holder needs its lock to be kept, because it holds it for longer than a lease; where it loses it, also
 // that it can be told, and that the history shows whether it was.
@@ -43,7 +44,7 @@ func (j *judge) silentLoss() {
 		}
 		verdict := Held
 		if lost, ok := j.lostAt(a, until); ok {
-			verdict = j.judgeLoss(a, lost, until)
+			verdict = j.judgeLoss(a, j.keptOutUntil(a, lost), until)
 		}
 		violated = violated || verdict == Violated
 		if verdict != Vacuous {
@@ -95,34 +96,43 @@ func (j *judge) lastOfOwner(a *history.Acquisition, last, until trace.Instant) (
 	return last, last > a.Returned
 }
 
-// removed returns when another client's release removed what an acquisition was promised until it was lost; when it was lost if none did.
-func (j *judge) removed(a *history.Acquisition, lost trace.Instant) trace.Instant {
-	at := lost
-	for i := range j.h.Removals {
-		if r := &j.h.Removals[i]; r.Ended == a.ID && !r.Again && !r.Shortened && a.Returned <= r.At {
-			at = min(at, r.At)
+// keptOutUntil returns until when the copies that stood for an acquisition, or for others of its owner, kept others out, if that was before the
+// promise was over: a server may lose a copy, or delete it for another client.
+func (j *judge) keptOutUntil(a *history.Acquisition, over trace.Instant) trace.Instant {
+	of := func(c *history.Copy) bool {
+		by := j.h.Acquisition(c.Acquisition)
+		return by != nil && by.Client == a.Client && by.Task == a.Task && by.Lock == a.Lock
+	}
+	if !slices.ContainsFunc(j.h.Copies, func(c history.Copy) bool { return of(&c) }) {
+		return over
+	}
+	last := a.Returned
+	for i := range j.h.Copies {
+		end := min(j.h.Copies[i].To, over)
+		if !of(&j.h.Copies[i]) || end <= last {
+			continue
+		}
+		standing := 0
+		for k := range j.h.Copies {
+			if c := &j.h.Copies[k]; of(c) && c.From < end && end <= c.To {
+				standing++
+			}
+		}
+		if standing >= max(j.h.Blocks, 1) {
+			last = end
 		}
 	}
-	for i := range j.h.Grants {
-		if g := &j.h.Grants[i]; g.Acquisition == a.ID && g.From > at { // it was granted the lock again
-			return lost
-		}
-	}
-	return at
+	return last
 }
 
 // judgeLoss accuses a loss that nothing explains, or that nobody was told of. It is vacuous if nobody could be told, or if it
 // is not known whether anybody was.
 func (j *judge) judgeLoss(a *history.Acquisition, lost, until trace.Instant) Verdict {
-	faults, able := j.h.Faulty, lost
+	faults := j.h.Faulty
 	for i := range j.h.Faults {
 		faults = faults || j.h.Faults[i].Fired && j.h.Faults[i].Begin <= lost
 	}
-	for f := range j.met(a) {
-		if f.Begin < until {
-			able = max(able, settled(f))
-		}
-	}
+	due := j.noticeDue(a, lost)
 	v := Violation{Property: SilentLoss, At: lost, Acquisitions: []history.ID{a.ID}}
 	switch {
 	case !faults:
@@ -130,15 +140,29 @@ func (j *judge) judgeLoss(a *history.Acquisition, lost, until trace.Instant) Ver
 		v.Text = owner{a.Client, a.Task}.String() + " lost the lock at " + lost.String() + ", while it held it and nothing had gone wrong"
 	case wasTold(a, until):
 		return Held
-	case j.hidden(a) || !longer(able, until, j.leaseOf(a)):
+	case j.hidden(a) || due >= until:
 		return Vacuous
 	default:
-		v.Kind, v.At = "not told", able.Add(j.leaseOf(a))
-		v.Text = owner{a.Client, a.Task}.String() + " lost the lock at " + j.removed(a, lost).String() +
+		v.Kind, v.At = "not told", due
+		v.Text = owner{a.Client, a.Task}.String() + " lost the lock at " + lost.String() +
 			" and, not told of it, believed that it held until " + until.String()
 	}
 	j.accuse(v)
 	return Violated
+}
+
+// noticeDue returns by when the holder of an acquisition is to be told of a loss; Never if a fault that does not heal keeps that from it.
+func (j *judge) noticeDue(a *history.Acquisition, lost trace.Instant) trace.Instant {
+	due := lost.Add(j.leaseOf(a))
+	for before := trace.Instant(-1); before < due; {
+		before = due
+		for f := range j.met(a) {
+			if f.Begin < before {
+				due = max(due, settled(f).Add(j.leaseOf(a)))
+			}
+		}
+	}
+	return due
 }
 
 // wasTold reports whether a holder could know that it holds no longer.

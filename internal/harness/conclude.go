@@ -31,7 +31,7 @@ func (p *Plan) Conclude(r *record.Recorder, faults []sim.FaultReport, end sim.En
 		h.Faults = append(h.Faults, history.Fault{
 			Name: f.Fault.Name, Text: p.texts[i], Fired: f.Fired, Begin: f.Begin, End: f.End.Add(f.Fault.Action.Demote),
 			Of: p.concerns(f.Fault, f.Node), Sets: f.Fault.Action.Kind == sim.SetClock,
-			Waits: f.Fault.Action.Kind == sim.Stall,
+			Waits: f.Fault.Action.Kind == sim.Stall || f.Fault.Action.Kind == sim.Pause,
 		})
 	}
 	p.tellLocksApart(h)
