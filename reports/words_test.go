@@ -453,7 +453,7 @@ fault name=late text="crash: b" fired begin=9s`))
 // TestALeaseThatIsRenewedIsNotSaidToBeSoWhenItIsAcquired names the moment of the acquisition, and not of the renewals.
 func TestALeaseThatIsRenewedIsNotSaidToBeSoWhenItIsAcquired(t *testing.T) {
 	const past = `
-history registers=1 authority tokens end=40s
+history registers=1 authority tokens keeps end=40s
 acquisition id=1 client=a returned=4ms outcome=ok token=2 unlocked=38s released=38.001s release=failed
 acquisition id=2 client=b returned=30.1s outcome=ok token=3 unlocked=31s released=31.001s release=ok
 grant acquisition=1 client=a from=3ms to=30s ended=session-loss token=2

@@ -32,7 +32,7 @@ func (v *View) TooEarly(c *history.Copy) bool {
 	if c.Gone != history.Expired || !v.grantedBeyond(c) {
 		return false
 	}
-	if last := v.lastSet(c); last != nil && v.lastedSince(c, last) {
+	if sets := v.sets(c, c.To); len(sets) > 0 && v.lasted(c, sets[len(sets)-1], c.To) {
 		return false // it lasted for as long as it was asked to; where several servers vote, they were asked one after another
 	}
 	return !v.replacedAsMaster(c) || c.Expires > c.To+redisMillisecond
@@ -40,26 +40,31 @@ func (v *View) TooEarly(c *history.Copy) bool {
 
 // Coarse reports whether an entry that ended too early did so because its server counts whole seconds: its clock is not ahead.
 func (v *View) Coarse(c *history.Copy) bool {
-	return v.Servers().Facts().Early == time.Second && !v.hastens(c.Node) && v.TooEarly(c)
+	return v.Servers().Facts().Early == time.Second && !v.Hastens(c.Node) && v.TooEarly(c)
 }
 
-// hastens reports whether a server's clock may end something before its time: it runs too fast, or is set.
-func (v *View) hastens(node string) bool {
+// Hastens reports whether a server's clock may end something before its time: it runs too fast, or is set.
+func (v *View) Hastens(node string) bool {
 	set := func(f Fault) bool { return f.Kind == sim.SetClock && f.Node == node }
 	wrong := func(k scenarios.Clock) bool { return k.Node == node && (k.Rate > 0 || k.Offset != 0) }
 	return slices.ContainsFunc(v.Faults, set) || slices.ContainsFunc(v.Run.Case.Scenario.Clocks, wrong)
 }
 
 // Shortener returns the renewal of its own that gave an entry an earlier end than was promised: the server's clock was right, or behind, and
-// the entry ended when it was told to. nil if that is not what happened.
+// no other request had asked for the end that came. nil if that is not what happened.
 func (v *View) Shortener(c *history.Copy) *trace.Event {
-	if f := v.Servers().Facts(); c.Gone != history.Expired || f.Early > 0 || f.InSession() || v.hastens(c.Node) { // a session begins again
+	f, end := v.Servers().Facts(), min(c.To, c.Expires)
+	if c.Gone != history.Expired && c.Expires > c.To || f.Early > 0 || f.InSession() || v.Hastens(c.Node) { // a session begins again
 		return nil
 	}
-	if last := v.lastSet(c); last != nil && last.Alt == trace.ToRenew && !v.lastedSince(c, last) && !v.oneOfSeveral(c) {
-		return last
+	sets := v.sets(c, end)
+	last := len(sets) - 1
+	if last < 0 || sets[last].Alt != trace.ToRenew || v.lasted(c, sets[last], end) || v.oneOfSeveral(c) || slices.ContainsFunc(sets, func(e *trace.Event) bool {
+		return v.lasted(c, e, end) && end.Sub(e.At) <= v.ttlOf(c)+redisMillisecond // what came later was refused, and changed nothing
+	}) {
+		return nil
 	}
-	return nil
+	return sets[last]
 }
 
 // oneOfSeveral reports whether an acquisition has several entries on a server: a renewal is of one of them, and the trace does not say of
@@ -70,21 +75,27 @@ func (v *View) oneOfSeveral(c *history.Copy) bool {
 	})
 }
 
-// lastedSince reports whether an entry lasted, since a request gave it its end, for as long as its client asks for.
-func (v *View) lastedSince(c *history.Copy, set *trace.Event) bool {
-	return c.To.Sub(set.At) >= v.ttlOf(c)-redisMillisecond
+// lasted reports whether it was as long from a request to the end of an entry as its client asks for.
+func (v *View) lasted(c *history.Copy, set *trace.Event, end trace.Instant) bool {
+	return end.Sub(set.At) >= v.ttlOf(c)-redisMillisecond
 }
 
-// lastSet returns the last request of its client that gave an entry its end; nil if the trace has none.
-func (v *View) lastSet(c *history.Copy) (last *trace.Event) {
+// sets lists the requests of its client that asked for an end of an entry before that came, as far as the trace has them.
+func (v *View) sets(c *history.Copy, end trace.Instant) (list []*trace.Event) {
 	for i := range v.Run.Events {
 		e := &v.Run.Events[i]
-		asks := e.Alt == trace.ToAcquire && e.At == c.From || e.Alt == trace.ToRenew && c.From < e.At && e.At < c.To
+		asks := e.Alt == trace.ToAcquire && e.At == c.From || e.Alt == trace.ToRenew && c.From < e.At && e.At <= end
 		if e.Does == trace.Execute && asks && e.Node == c.Node && e.Peer == c.Client {
-			last = e
+			list = append(list, e)
 		}
 	}
-	return last
+	return list
+}
+
+// SetOnce reports whether an entry ended as the request asked that made it: by a right clock, and no renewal followed.
+func (v *View) SetOnce(c *history.Copy) bool {
+	sets := v.sets(c, min(c.To, c.Expires))
+	return !v.Hastens(c.Node) && (len(sets) == 0 || sets[len(sets)-1].Alt != trace.ToRenew)
 }
 
 // ttlOf is the lease that a client of an entry asks for.

@@ -53,7 +53,7 @@ func (s *story) lossWords(c *history.Copy, who string) string {
 		return "deletes " + s.v.EntryOf(who) + ", as its master did"
 	case c.Gone == history.Evicted:
 		return "evicts " + s.v.EntryOf(who) + " to make room"
-	case s.v.Shortener(c) != nil:
+	case c.Gone == history.Expired && s.v.Shortener(c) != nil:
 		return s.v.EntryOf(who) + " expires: its own renewal had given it an earlier end"
 	case s.v.Coarse(c):
 		return s.v.EntryOf(who) + " expires too early, since the server counts whole seconds"

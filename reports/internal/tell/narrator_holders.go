@@ -194,7 +194,7 @@ func (t *narrator) lease(a *history.Acquisition, g *history.Grant) string {
 		}
 		ends = true
 		given := c.Expires.Sub(c.From) + t.v.Servers().Facts().Early
-		if what == "" && c.From == g.From && given < ttl-ttl/10 && a.Unlocked > c.Expires && t.v.Shortener(c) == nil { // else its release may have shortened it
+		if what == "" && c.From == g.From && given < ttl-ttl/10 && a.Unlocked > c.Expires && t.v.SetOnce(c) { // else its release may have shortened it
 			ttl = given // the lock asks for less at first
 		}
 	}
@@ -218,9 +218,10 @@ func (t *narrator) lease(a *history.Acquisition, g *history.Grant) string {
 const renewed = ", which it renews,"
 
 // renewsIn reports whether it was for its client's renewals that a grant lasted for longer than a lease: a new leader of services of leases
-// may give one its whole life again.
+// may give one its whole life again, and a clock that is ahead may give one a late end. Of some locks no request is known as a renewal.
 func (t *narrator) renewsIn(a *history.Acquisition, g *history.Grant) bool {
-	return t.v.Servers().Holds() == "" || len(t.v.Renewals) == 0 || slices.ContainsFunc(t.v.Renewals, func(e trace.Event) bool {
+	unknown := t.v.Servers().Holds() == "" || len(t.v.Renewals) == 0
+	return unknown && t.v.History.Keeps && !a.Unkept || slices.ContainsFunc(t.v.Renewals, func(e trace.Event) bool {
 		return e.Does == trace.Execute && e.Peer == a.Client && g.From < e.At && e.At <= g.To
 	})
 }
@@ -271,6 +272,11 @@ func (t *narrator) lapses(a *history.Acquisition, g *history.Grant) {
 		verb = "ends"
 	}
 	if !ended && !moments.Bereft(t.v, g) { // else it is told who removed the key
+		for i := range t.v.History.Copies {
+			if c := &t.v.History.Copies[i]; c.Acquisition == a.ID && min(c.To, c.Expires) == g.To {
+				t.shortened(c, t.who(a))
+			}
+		}
 		t.lastRenewal(a, g)
 		t.tellOfEnd(g, t.who(a)+"'s "+what, verb+here+t.idle(a, g)+t.silent(a, g)+t.meanwhile(a, g.To))
 		t.unheeded(a, g)
@@ -341,17 +347,23 @@ func (t *narrator) losesCopy(c *history.Copy, who string) {
 		t.tellOfLoss(c, c.Node, "evicts "+t.v.EntryOf(who)+" to make room", "")
 	case c.Gone == history.Overwritten:
 		t.overwrites(c, who)
-	case t.v.Shortener(c) != nil && !t.keyOfTheSame(c):
-		e := t.v.Shortener(c)
-		t.tell(e.At, moments.OrderService, who+"'s renewal ("+e.What+")", "gives its "+t.v.Servers().Entry()+" an earlier end", moments.Place{})
+	case c.Gone == history.Expired && t.v.Shortener(c) != nil && !t.keyOfTheSame(c):
+		t.shortened(c, who)
 		t.tellOfLoss(c, t.v.EntryOf(who), "expires", c.Node)
-		t.wrong(e.What, "shortens its own")
 	case t.v.TooEarly(c) && !t.keyOfTheSame(c):
 		what := "expires too early"
 		if t.v.Coarse(c) {
 			what += here + ", since the server counts whole seconds"
 		}
 		t.tellOfLoss(c, t.v.EntryOf(who), what, c.Node)
+	}
+}
+
+// shortened tells of a holder's own renewal that gave its entry an earlier end, if there is one.
+func (t *narrator) shortened(c *history.Copy, who string) {
+	if e := t.v.Shortener(c); e != nil {
+		t.add(clause{at: e.At, step: e.Seq, order: moments.OrderLoss - 1, who: who + "'s renewal (" + e.What + ")", what: "gives its " + t.v.Servers().Entry() + " an earlier end"})
+		t.wrong(e.What, "shortens its own")
 	}
 }
 

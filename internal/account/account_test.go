@@ -1,0 +1,86 @@
+package account_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/internal/account"
+	"github.com/locksim/locksim/internal/harness"
+	"github.com/locksim/locksim/reports"
+	"github.com/locksim/locksim/scenarios"
+)
+
+// explained plays a scenario and returns what its report and its stories say, on one line.
+func explained(t *testing.T, text string) string {
+	t.Helper()
+	s, err := scenarios.Parse("told.yaml", []byte("name: told\nnetwork: {latency: 1ms}\nexpect: any\n"+strings.TrimSpace(text)+"\n"))
+	require.NoError(t, err)
+	plan, err := harness.Compile(s.Cases()[0], harness.Options{})
+	require.NoError(t, err)
+	var r harness.Runner
+	defer r.Close()
+	result, err := r.Run(plan, s.Seed, true)
+	require.NoError(t, err)
+	run := account.Of(plan, result)
+	var told bytes.Buffer
+	require.NoError(t, reports.Text(&told, []reports.Run{run}, reports.TextOptions{Width: 200}))
+	text = told.String()
+	text = text[strings.LastIndex(text, "  ① "):strings.LastIndex(text, "Measured: ")] // the list of events and what follows it
+	for property := range checker.PropertyCount {
+		text += " " + reports.Story(&run, property)
+	}
+	return strings.Join(strings.Fields(text), " ")
+}
+
+// TestWhatIsSaidOfARunIsTrue has runs of which something else was said.
+func TestWhatIsSaidOfARunIsTrue(t *testing.T) {
+	for _, c := range []struct {
+		name, scenario string
+		says, never    []string
+	}{
+		{
+			"a renewal that is refused gives no earlier end", `
+lock: {algorithm: watchdog, ttl: 10s, renew: 8s}
+clients: {a: {work: 30s}, b: {start: 500ms, work: 5s, retry: 100ms}}
+faults: [{before: {node: redis-1, does: execute, what: renew}, error: "LOADING Redis is loading the dataset in memory"}]`,
+			[]string{"Its renewal on redis-1 is answered with an error at 8.01 s, and a's lease expires at 10 s"},
+			[]string{"earlier end", "a's key expires"},
+		}, {
+			"a clock of a server that is fast gives no shorter lease", `
+lock: {algorithm: set-nx-lua, ttl: 10s}
+clocks: {redis-1: {rate: 50%}}
+clients: {a: {work: 30s}, b: {start: 500ms, work: 1s}}`,
+			[]string{"a acquires the lock with a lease of 10 s. Its key expires too early at 6.67 s"}, []string{"renews", "6.6667 s"},
+		}, {
+			"an end that a clock of a client sets late is not renewed", `
+lock: {algorithm: s3-lease, ttl: 15s}
+servers: {kind: object}
+progress: 2m
+clients: {a: {sections: 2, work: 20s}, b: {start: 1ms, sections: 2, work: 30s}, c: {start: 2ms}}
+faults: [{after: {node: a, does: release}, clock: b, step: 20s}, {after: {node: b, does: receive, what: read}, delay: 20s}]`,
+			[]string{"b acquires the lock with a lease of 15 s at 76 s. "}, []string{"renews"},
+		}, {
+			"refreshes dated by a clock that was set back end a lease", `
+lock: {algorithm: gcs, ttl: 3s}
+servers: {kind: object}
+clients: {a: {work: 5s}, b: {start: 1ms}}
+faults: [{after: {node: a, does: acquired}, clock: a, step: -5s}]`,
+			[]string{"with a lease of 3 s, and the clock of a jumps back by 5 s. a's renewal (patch-if-meta) gives its object an earlier end at 1 s, and a's lease expires."},
+			[]string{"1.002 s", "a's object expires"},
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			told := explained(t, c.scenario)
+			for _, says := range c.says {
+				require.Contains(t, told, says)
+			}
+			for _, never := range c.never {
+				require.NotContains(t, told, never)
+			}
+		})
+	}
+}
