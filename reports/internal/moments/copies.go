@@ -1,7 +1,6 @@
 package moments
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -35,7 +34,7 @@ func (s *story) copies() {
 		}
 		if Resurrected(s.v, c) {
 			s.add(Moment{
-				At: c.From, Place: Place{keyLane(s.v, c.Node, c.Acquisition), fmt.Sprintf("again %d", c.Acquisition)}, order: OrderService,
+				At: c.From, Place: PlaceOfReturn(s.v, c), order: OrderService,
 				Who: c.Node, Text: "comes back with " + s.v.EntryOf(who) + ", which had been gone", Weight: weightLoss,
 			}, c.Acquisition)
 		}

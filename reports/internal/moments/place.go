@@ -61,6 +61,11 @@ func PlaceOfCopy(v *model.View, c *history.Copy) Place {
 	return Place{keyLane(v, c.Node, c.Acquisition), fmt.Sprintf("copy %d", c.Acquisition)}
 }
 
+// PlaceOfReturn is where a server comes back with what it had kept before.
+func PlaceOfReturn(v *model.View, c *history.Copy) Place {
+	return Place{keyLane(v, c.Node, c.Acquisition), fmt.Sprintf("again %d", c.Acquisition)}
+}
+
 // PlaceOfRemoval is where a release deletes what a server kept.
 func PlaceOfRemoval(v *model.View, r *history.Removal) Place {
 	return Place{keyLane(v, r.Node, r.By), fmt.Sprintf("removal %d", r.By)}

@@ -63,7 +63,7 @@ func (t *narrator) twoHolders() {
 
 // trusts tells that a client relies on a grant that has ended, and why Lock could return that grant.
 func (t *narrator) trusts(a *history.Acquisition, g *history.Grant) {
-	what := "believes that it holds the lock: the lock states no deadline and gives no notice of loss"
+	what := "believes that it holds the lock: " + unnoticeable
 	if g.Outlived {
 		what = "believes that it holds the lock: its Lock went on in another session"
 	}
@@ -99,7 +99,7 @@ func (t *narrator) goesOn(subject string, a *history.Acquisition, b history.Beli
 		text += ": its application renews the lease too late, and learns of the loss " + t.lateLearnt(a)
 	case moments.Ungranted(t.v, a) != "" && a.Noticed != b.To: // there is no end that it could have noticed
 	case t.pausedAt(a.Client, at) && t.isCause(checker.PausedHolder, a.Client):
-		text += ": it is paused and cannot notice" + t.untilIt(a, b, at)
+		text += ": it is paused " + t.untilIt(a, b, at)
 	case b.Ended == history.ByDeadline:
 		text += ", when its lease ends by its own clock" + t.overstated(a)
 	case a.HasDeadline && a.Deadline <= at && a.Style != history.Careful && t.isCause(checker.IgnoredDeadline, a.Client):
@@ -108,7 +108,7 @@ func (t *narrator) goesOn(subject string, a *history.Acquisition, b history.Beli
 		text += ": its lease says until " + t.time(a.Deadline) + t.overstated(a)
 	case !a.HasDeadline && !a.CanLearn:
 		if g := t.v.LastGrant(a.ID, at); g != nil && g.To <= at && g.Ended != history.ByUnlock { // else the grant stands, and there is nothing to notice
-			text += ": the lock states no deadline and gives no notice of loss"
+			text += ": " + unnoticeable
 		}
 	case a.CanLearn && a.Style == history.Careless:
 		if t.isCause(checker.IgnoredNotice, a.Client) {
@@ -124,15 +124,22 @@ func (t *narrator) goesOn(subject string, a *history.Acquisition, b history.Beli
 	return text
 }
 
-// untilIt says how long the pause of a holder lasts that could learn of its loss afterwards, and works on for long; "" of others.
+// untilIt says for how long a pause keeps a holder from noticing its loss, or that it could not notice that without the pause either if it
+// works on for long.
 func (t *narrator) untilIt(a *history.Acquisition, b history.Belief, at trace.Instant) string {
 	i := slices.IndexFunc(t.v.Faults, func(f model.Fault) bool { return t.pauses(&f, a.Client, at) })
 	goesOn := t.v.Faults[i].End
-	if a.Style != history.Careless || !a.CanLearn || b.To.Sub(goesOn) < time.Second {
-		return ""
+	switch {
+	case b.To.Sub(goesOn) < time.Second:
+		return "and cannot notice"
+	case !a.HasDeadline && !a.CanLearn:
+		return "until " + t.time(goesOn) + ", and " + unnoticeable
 	}
-	return " before " + t.time(goesOn)
+	return "and cannot notice before " + t.time(goesOn)
 }
+
+// unnoticeable says that no client can notice that its lease is over.
+const unnoticeable = "the lock states no deadline and gives no notice of loss"
 
 // lateLearnt says when an application that renews its lease too late learns that it has lost it.
 func (t *narrator) lateLearnt(a *history.Acquisition) string {

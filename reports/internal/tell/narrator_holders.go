@@ -278,7 +278,7 @@ func (t *narrator) lapses(a *history.Acquisition, g *history.Grant) {
 			}
 		}
 		t.lastRenewal(a, g)
-		t.tellOfEnd(g, t.who(a)+"'s "+what, verb+here+t.idle(a, g)+t.silent(a, g)+t.meanwhile(a, g.To))
+		t.tellOfEnd(g, t.who(a)+"'s "+what, verb+here+t.idle(a, g)+t.silent(a, g)+t.meanwhile(a, g))
 		t.unheeded(a, g)
 	}
 }
@@ -324,13 +324,16 @@ func (t *narrator) lent() string {
 	return ", since the pooler lends it the connection that holds it"
 }
 
-// meanwhile says what a client is doing at a moment.
-func (t *narrator) meanwhile(a *history.Acquisition, at trace.Instant) string {
-	switch {
+// meanwhile says what a client is doing when its grant is over.
+func (t *narrator) meanwhile(a *history.Acquisition, g *history.Grant) string {
+	paused := t.pausedAt(a.Client, g.To)
+	switch late := t.tooLate(a, g); {
+	case len(late) > 0 && !paused:
+		return " before " + t.who(a) + " sends its first renewal (" + late[0].What + ")"
 	case t.tells(checker.MutualExclusion): // which says so
-	case t.pausedAt(a.Client, at):
+	case paused:
 		return " while " + t.who(a) + " is paused"
-	case t.v.BelievesAt(a.ID, at):
+	case t.v.BelievesAt(a.ID, g.To):
 		return " while " + t.who(a) + " is still in its critical section"
 	}
 	return ""

@@ -151,6 +151,12 @@ func (t *narrator) displaced(c *history.Copy) *history.Copy {
 func (t *narrator) tellOrigin(c *history.Copy, who string) {
 	m, nth := request(t.v, c)
 	a := t.v.History.Acquisition(c.Acquisition)
+	if a != nil && moments.Resurrected(t.v, c) {
+		t.acquires(a)
+		t.leaves(a, c.From)
+		t.tell(c.From, moments.OrderService, c.Node, "has "+t.v.EntryOf(who)+" again", moments.PlaceOfReturn(t.v, c))
+		return
+	}
 	if m == nil || a == nil {
 		what := "is made"
 		switch source := t.copiedFrom(c); {
@@ -219,10 +225,12 @@ func (t *narrator) untilExpiry(c *history.Copy) string {
 	return " until it expires at " + t.time(c.Expires)
 }
 
-// omitted says what should have deleted an entry that stays.
+// omitted says what should have deleted an entry that stays, or deletes it late.
 func (t *narrator) omitted(c *history.Copy, who string) string {
 	m, _ := request(t.v, c)
-	late := func(ended trace.Instant) bool { return m != nil && m.Executed > ended } // in a queue it was made before its turn came
+	late := func(ended trace.Instant) bool { // in a queue it was made before its turn came
+		return m != nil && m.Executed > ended || moments.Resurrected(t.v, c)
+	}
 	switch a := t.v.History.Acquisition(c.Acquisition); {
 	case a == nil || t.died(a):
 		return ""
@@ -232,6 +240,9 @@ func (t *narrator) omitted(c *history.Copy, who string) string {
 	case a.Unlocked <= t.until && !late(a.Unlocked):
 		if astray := t.astray(a, c); astray != "" {
 			return ": " + who + "'s Unlock " + astray
+		}
+		if underway := t.underway(a, c); underway != nil {
+			return fmt.Sprintf(": the release (%s) of %s's Unlock, sent at %s, is executed only at %s", underway.What, who, t.time(underway.Sent), t.time(c.To))
 		}
 		t.wrong("Unlock", "leaves an entry")
 		omits := who + "'s Unlock should have deleted it"
@@ -246,6 +257,16 @@ func (t *narrator) omitted(c *history.Copy, who string) string {
 		return ": " + cmp.Or(t.refusedRelease(a, c, who), omits)
 	}
 	return ""
+}
+
+// underway returns the release of an Unlock that deletes an entry after the violation; nil if none does.
+func (t *narrator) underway(a *history.Acquisition, c *history.Copy) *model.Sent {
+	list := t.requests(a, a.Unlocked, min(a.Released, t.until), trace.ToRelease)
+	i := slices.IndexFunc(list, func(m *model.Sent) bool { return c.Gone == history.Deleted && m.Executed == c.To && t.until <= c.To })
+	if i < 0 {
+		return nil
+	}
+	return list[i]
 }
 
 // refusedRelease says what the last release of an Unlock was answered by the server that keeps the entry; "" if it sent none there, or

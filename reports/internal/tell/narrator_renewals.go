@@ -57,9 +57,17 @@ func (t *narrator) noRenewal(a *history.Acquisition, g *history.Grant) {
 	other := func(m model.Sent) bool {
 		return !m.Reply && m.From == a.Client && m.To != moments.StorageLane && a.Returned <= m.Sent && m.Sent < g.To && (m.For == a.ID || m.For == 0)
 	}
-	if !slices.ContainsFunc(t.v.Messages, other) {
+	if !slices.ContainsFunc(t.v.Messages, other) && len(t.tooLate(a, g)) == 0 {
 		t.tell(a.Returned, moments.OrderBelief, t.who(a), "sends no renewal", moments.Place{})
 	}
+}
+
+// tooLate are the renewals of a lease that are sent when it is over, if none was sent before.
+func (t *narrator) tooLate(a *history.Acquisition, g *history.Grant) []*model.Sent {
+	if t.v.Servers().Holds() != "" || len(t.requests(a, a.Returned, g.To-1, trace.ToRenew)) > 0 || !t.v.BelievesAt(a.ID, g.To) {
+		return nil
+	}
+	return t.requests(a, g.To, a.Unlocked, trace.ToRenew)
 }
 
 // unheeded tells of the first renewal after the end of a lease that a server refuses, if the lock could notify its holder of the loss

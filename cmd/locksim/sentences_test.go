@@ -1,4 +1,4 @@
-package account_test
+package main
 
 import (
 	"bytes"
@@ -17,7 +17,10 @@ import (
 // explained plays a scenario and returns what its report and its stories say, on one line.
 func explained(t *testing.T, text string) string {
 	t.Helper()
-	s, err := scenarios.Parse("told.yaml", []byte("name: told\nnetwork: {latency: 1ms}\nexpect: any\n"+strings.TrimSpace(text)+"\n"))
+	if !strings.Contains(text, "network:") {
+		text += "\nnetwork: {latency: 1ms}"
+	}
+	s, err := scenarios.Parse("told.yaml", []byte("name: told\nexpect: any\n"+strings.TrimSpace(text)+"\n"))
 	require.NoError(t, err)
 	plan, err := harness.Compile(s.Cases()[0], harness.Options{})
 	require.NoError(t, err)
@@ -71,6 +74,28 @@ clients: {a: {work: 5s}, b: {start: 1ms}}
 faults: [{after: {node: a, does: acquired}, clock: a, step: -5s}]`,
 			[]string{"with a lease of 3 s, and the clock of a jumps back by 5 s. a's renewal (patch-if-meta) gives its object an earlier end at 1 s, and a's lease expires."},
 			[]string{"1.002 s", "a's object expires"},
+		}, {
+			"a release that has not arrived is on its way", `
+network: {latency: 572ms}
+lock: {algorithm: set-nx-lua, ttl: 10s}
+progress: 5s
+clients: {a: {work: 1s, unlock-again: 1s}, b: {start: 500ms, work: 3s, retry: 50ms}}
+faults: [{after: {node: redis-1, does: execute, what: release, peer: a}, break: this, how: rst, lose: reply}]`,
+			[]string{"a's key stays: the release (EVAL) of a's Unlock, sent at 6.72 s, is executed only at 7.29 s, and b waits too long"}, []string{"Unlock gets no answer"},
+		}, {
+			"a key that an old snapshot brings back was not left by Unlock", `
+lock: {algorithm: set-nx-lua, ttl: 10s}
+servers: {persistence: rdb}
+progress: 5s
+clients: {a: {work: 2s}, b: {start: 500ms, work: 3s}, c: {start: 4s, work: 1s}}
+faults: [{at: 1s, snapshot: redis-1}, {at: 3s, crash: redis-1, restart: 200ms}]`,
+			[]string{"redis-1 has a's key again at ⑬", "a's key stays until it expires at 10 s, and c waits too long"}, []string{"(integer) 1", "a's key is made"},
+		}, {
+			"a pause that delays the first renewal does not keep it from being sent", `
+lock: {algorithm: watchdog, renew: 8s}
+clients: {a: {work: 10s}, b: {start: 1ms}}
+faults: [{after: {node: a, does: acquired}, pause: a, for: 2s}]`,
+			[]string{"and its lease expires at ⑥ before a sends its first renewal (EVAL)"}, []string{"sends no renewal"},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
