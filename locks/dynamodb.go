@@ -78,19 +78,24 @@ func (i *dynamoDBItem) expired(p Process) bool {
 }
 
 // Acquire makes the item, or takes it over when it has not changed for a lease (acquireLock). A call that waits has to see that for
-// itself; one that does not wait goes by what the client's earlier calls have seen (shouldSkipBlockingWait).
+// itself, and waits for the lease of the item in addition; one that does not goes by what the client's earlier calls have seen
+// (additionalTimeToWaitForLock, shouldSkipBlockingWait).
 func (l *dynamoDBLock) Acquire(wait time.Duration) (Lease, error) {
 	w := patienceOf(l.p, wait)
 	if wait != 0 {
 		l.watched = nil
 	}
 	for {
+		unseen := l.watched == nil
 		mine, err := l.try(l.options.Timeout)
 		if err == nil {
 			l.owned[mine.Record] = mine
 			value := mine.Record
 			mine.ended = l.p.Go(func(p Process) { l.heartbeat(p, mine) })
 			return Lease{Value: value}, nil
+		}
+		if unseen && l.watched != nil && wait != 0 && wait != Forever {
+			w.wait += time.Duration(l.watched.Millis) * time.Millisecond
 		}
 		if w.over() {
 			return Lease{}, err

@@ -3,7 +3,6 @@ package harness_test
 import (
 	"fmt"
 	"hash/crc32"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -482,20 +481,27 @@ clients: {a: {work: 500ms}, b: {start: 20ms, work: 100ms}}`
 	require.Equal(t, 20, twice[checker.ReleaseSafety][checker.Violated])
 }
 
-// TestAnAbandonedItemIsTakenOverByWhoHasWatchedIt has a holder's process end. Of calls of AWS's lock client that wait, each has to watch
-// the item for a lease itself; those that do not wait go by what the client has seen before.
-func TestAnAbandonedItemIsTakenOverByWhoHasWatchedIt(t *testing.T) {
-	for wait, taken := range map[string]bool{"forever": true, "15s": false, "try": true} {
-		result := playOnce(t, `
-name: abandoned
+// TestACallOfDynamoDBsClientWaitsForALeaseBesides has a holder whose process ends, and one that stays. Calls of AWS's lock client that
+// wait watch the item for its lease besides; those that do not wait go by what the client has seen before.
+func TestACallOfDynamoDBsClientWaitsForALeaseBesides(t *testing.T) {
+	const story = `
+name: story
 lock: {algorithm: dynamodb, ttl: 20s}
 servers: {kind: object}
-until: 5m
-clients: {a: {work: 1m}, b: {start: 1s, work: 1s, wait: `+wait+`, again: 1s}}
-faults: [{at: 2s, crash: a}]`)
-		got := slices.ContainsFunc(result.History.Acquisitions, func(a history.Acquisition) bool {
-			return a.Client == "b" && a.Outcome == history.OK
-		})
-		require.Equal(t, taken, got, wait)
+until: 2m
+network: {latency: 1ms}
+clients: {a: {work: 1m}, b: {start: 1s, work: 1s, wait: %s, again: 1s}}
+%s`
+	ended := func(wait, fault string, outcome history.Outcome) string {
+		for _, a := range playOnce(t, fmt.Sprintf(story, wait, fault)).History.Acquisitions {
+			if a.Client == "b" && a.Outcome == outcome {
+				return a.Returned.String()
+			}
+		}
+		return "never"
 	}
+	for _, wait := range []string{"forever", "15s", "try"} {
+		require.Equal(t, "21.046s", ended(wait, "faults: [{at: 500ms, crash: a}]", history.OK), wait)
+	}
+	require.Equal(t, "26.002s", ended("5s", "", history.Failed))
 }
