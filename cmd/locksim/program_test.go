@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -26,8 +27,8 @@ func needPython(t *testing.T) {
 	if _, err := exec.LookPath(python[0]); err != nil {
 		t.Skip(err)
 	}
-	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
-		t.Skip("programs are given virtual time on Linux and amd64 only")
+	if runtime.GOOS != "linux" || !slices.Contains([]string{"amd64", "arm64"}, runtime.GOARCH) {
+		t.Skip("programs are given virtual time on Linux only")
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -114,6 +115,9 @@ func TestCallsThatAreNotGivenVirtualTimeAreNamed(t *testing.T) {
 		"timerfd_create", "timer_settime", "setitimer", "alarm", "semtimedop", "mq_timedsend", "mq_timedreceive", "recvmmsg", "io_getevents",
 		"futex_waitv", "execve after SO_RCVTIMEO",
 	} {
+		if call == "alarm" && runtime.GOARCH != "amd64" {
+			continue // others have no such call
+		}
 		result, err := play(t, plan(t, alone, file, call))
 		require.NoError(t, err)
 		require.Equal(t, "calls that cannot be given virtual time ("+call+")", result.History.Bound)

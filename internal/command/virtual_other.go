@@ -1,4 +1,4 @@
-//go:build unix && !(linux && amd64)
+//go:build unix && !(linux && (amd64 || arm64))
 
 package command
 
@@ -17,7 +17,7 @@ import (
 const noVirtualTime = ""
 
 func supported(string) error {
-	return errors.New("programs are given virtual time on Linux and amd64 only; want " + timeOption + "real before the command, or a container")
+	return errors.New("programs are given virtual time on Linux only; want " + timeOption + "real before the command, or a container")
 }
 
 type page struct{ ahead int64 }

@@ -63,10 +63,13 @@ typedef long (*system_call)(long n, long a, long b, long c, long d, long e, long
 #define sys(n, a, b, c, d, e, f) \
 	((system_call)STUB)(n, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
 
+// Local symbols would be looked up in a table of addresses, where the linker for arm64 has one for all of a section.
+#define HIDDEN __attribute__((visibility("hidden")))
+extern HIDDEN char stub_begins[], stub_calls[], stub_ends[];
+__asm__(".globl stub_begins, stub_calls, stub_ends\n");
 #if defined(__x86_64__)
 #define ARCH AUDIT_ARCH_X86_64
 #define STUB_END (STUB + stub_calls - stub_begins)
-extern char stub_begins[], stub_calls[], stub_ends[];
 __asm__(".text\nstub_begins: mov %rdi,%rax; mov %rsi,%rdi; mov %rdx,%rsi; mov %rcx,%rdx; mov %r8,%r10; mov %r9,%r8\n"
 	"mov 8(%rsp),%r9; syscall\nstub_calls: ret\nstub_ends:\n"
 	"restorer: mov $15,%eax; syscall\n");
@@ -77,12 +80,12 @@ static long direct(long n, long a, long b, long c, long d, long e, long f) {
 	__asm__ volatile("syscall" : "=a"(r) : "a"(n), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9) : "rcx", "r11", "memory");
 	return r;
 }
+static void written(void) {}
 #define ARG(u, i) ((u)->uc_mcontext.gregs[(const int[]){REG_RDI, REG_RSI, REG_RDX, REG_R10, REG_R8, REG_R9}[i]])
 #define RESULT(u) ((u)->uc_mcontext.gregs[REG_RAX])
 #elif defined(__aarch64__)
 #define ARCH AUDIT_ARCH_AARCH64
 #define STUB_END (STUB + stub_calls - stub_begins)
-extern char stub_begins[], stub_calls[], stub_ends[];
 __asm__(".text\nstub_begins: mov x8,x0; mov x0,x1; mov x1,x2; mov x2,x3; mov x3,x4; mov x4,x5; mov x5,x6\n"
 	"svc 0\nstub_calls: ret\nstub_ends:\n");
 static long direct(long n, long a, long b, long c, long d, long e, long f) {
@@ -90,6 +93,14 @@ static long direct(long n, long a, long b, long c, long d, long e, long f) {
 		x3 __asm__("x3") = d, x4 __asm__("x4") = e, x5 __asm__("x5") = f;
 	__asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5) : "memory");
 	return x0;
+}
+// written has the processor see the stub's code, which it has as data (Arm Architecture Reference Manual, "Caches and memory hierarchy"); a
+// line of a cache has 16 bytes or more.
+static void written(void) {
+	for (unsigned long at = STUB; at < STUB + 64; at += 16) __asm__ volatile("dc cvau, %0" : : "r"(at) : "memory");
+	__asm__ volatile("dsb ish" : : : "memory");
+	for (unsigned long at = STUB; at < STUB + 64; at += 16) __asm__ volatile("ic ivau, %0" : : "r"(at) : "memory");
+	__asm__ volatile("dsb ish\n isb" : : : "memory");
 }
 #define ARG(u, i) ((u)->uc_mcontext.regs[i])
 #define RESULT(u) ((u)->uc_mcontext.regs[0])
@@ -563,7 +574,7 @@ __attribute__((constructor)) static void begin(void) {
 	if (stub != STUB) return;
 	for (long i = 0; i < stub_ends - stub_begins; i++) ((char *)STUB)[i] = stub_begins[i];
 	direct(SYS_mprotect, STUB, 4096, PROT_READ | PROT_EXEC, 0, 0, 0);
-	__builtin___clear_cache((char *)STUB, (char *)STUB + 4096);
+	written();
 	page = (struct page *)at;
 	while (*environment) environment++;
 	forgets_vdso((long *)(environment + 1));

@@ -33,7 +33,9 @@ int main(int argc, char **argv) {
 	if (!strcmp(call, "timer_settime") && !timer_create(CLOCK_MONOTONIC, NULL, &id))
 		timer_settime(id, 0, &(struct itimerspec){.it_value = {1, 0}}, NULL);
 	if (!strcmp(call, "setitimer")) setitimer(ITIMER_REAL, &timer, NULL);
+#ifdef SYS_alarm
 	if (!strcmp(call, "alarm")) syscall(SYS_alarm, 1);
+#endif
 	if (!strcmp(call, "semtimedop")) semtimedop(0, &down, 1, &t);
 	if (!strcmp(call, "mq_timedsend")) syscall(SYS_mq_timedsend, -1, &byte, 1, 0, &t);
 	if (!strcmp(call, "mq_timedreceive")) syscall(SYS_mq_timedreceive, -1, &byte, 1, NULL, &t);

@@ -1,7 +1,9 @@
+//go:build amd64 || arm64
+
 package command
 
 import (
-	_ "embed"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -62,11 +64,8 @@ type slot struct {
 // that has just begun.
 const booted = int64(100_000_000_000_000)
 
-// memfd_create on amd64, and its flag MFD_CLOEXEC, which package syscall does not have.
-const (
-	memoryFile  = 319
-	closeOnExec = 1
-)
+// closeOnExec is memfd_create's flag MFD_CLOEXEC, which package syscall does not have.
+const closeOnExec = 1
 
 func newPage(seed uint64) (*page, error) {
 	file, err := memory("page", int64(unsafe.Sizeof(layout{})))
@@ -114,7 +113,7 @@ func (p *page) refusedCall() string {
 	if n == 0 {
 		return ""
 	}
-	if name, known := refusedCalls[n-1]; known {
+	if name := cmp.Or(refusedCalls[n-1], olderRefused[n-1]); name != "" {
 		return name
 	}
 	return fmt.Sprintf("number %d", n-1)
@@ -122,9 +121,9 @@ func (p *page) refusedCall() string {
 
 var refusedCalls = map[uint32]string{
 	syscall.SYS_TIMERFD_CREATE: "timerfd_create", syscall.SYS_TIMER_SETTIME: "timer_settime", syscall.SYS_SETITIMER: "setitimer",
-	syscall.SYS_ALARM: "alarm", syscall.SYS_SEMTIMEDOP: "semtimedop", syscall.SYS_MQ_TIMEDSEND: "mq_timedsend",
+	syscall.SYS_SEMTIMEDOP: "semtimedop", syscall.SYS_MQ_TIMEDSEND: "mq_timedsend",
 	syscall.SYS_MQ_TIMEDRECEIVE: "mq_timedreceive", syscall.SYS_RECVMMSG: "recvmmsg", syscall.SYS_IO_GETEVENTS: "io_getevents",
-	449: "futex_waitv", syscall.SYS_EXECVE: "execve after SO_RCVTIMEO", 322: "execveat after SO_RCVTIMEO",
+	449: "futex_waitv", syscall.SYS_EXECVE: "execve after SO_RCVTIMEO", execveat: "execveat after SO_RCVTIMEO",
 }
 
 // route has connections to an address go to a port of this machine; name is what else that address is called.
@@ -193,9 +192,6 @@ func (p *page) fire(s *slot, pid int) bool {
 	_, _, err := syscall.RawSyscall(syscall.SYS_TGKILL, uintptr(pid), uintptr(s.thread), uintptr(wake))
 	return err == 0
 }
-
-//go:embed preload/linux_amd64.so
-var object []byte
 
 var loaded = sync.OnceValues(func() (string, error) {
 	file, err := memory("preload", int64(len(object)))

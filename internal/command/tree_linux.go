@@ -1,3 +1,5 @@
+//go:build amd64 || arm64
+
 package command
 
 import (
@@ -255,6 +257,9 @@ func (th *thread) limit() string {
 		return "" // "running"
 	}
 	c, known := limits[number]
+	if !known {
+		c, known = olderLimits[number]
+	}
 	switch {
 	case !known:
 		return ""
@@ -271,16 +276,19 @@ func (th *thread) limit() string {
 
 // limits are the calls with a time limit, by number: which argument it is, -1 if the call always ends by itself, and whether it
 // is in milliseconds, of which negative ones are none.
-var limits = map[int]struct {
-	name     string
-	argument int
-	millis   bool
-}{
-	syscall.SYS_POLL: {"poll", 2, true}, syscall.SYS_EPOLL_WAIT: {"epoll_wait", 3, true}, syscall.SYS_EPOLL_PWAIT: {"epoll_pwait", 3, true},
-	syscall.SYS_PPOLL: {"ppoll", 2, false}, syscall.SYS_SELECT: {"select", 4, false}, syscall.SYS_PSELECT6: {"pselect6", 4, false},
+var limits = map[int]limit{
+	syscall.SYS_EPOLL_PWAIT: {"epoll_pwait", 3, true},
+	syscall.SYS_PPOLL:       {"ppoll", 2, false}, syscall.SYS_PSELECT6: {"pselect6", 4, false},
 	syscall.SYS_FUTEX: {"futex", 3, false}, syscall.SYS_NANOSLEEP: {"nanosleep", 0, false},
 	syscall.SYS_CONNECT: {"connect", -1, false}, syscall.SYS_CLOCK_NANOSLEEP: {"clock_nanosleep", 2, false}, syscall.SYS_RT_SIGTIMEDWAIT: {"rt_sigtimedwait", 2, false},
 	syscall.SYS_IO_GETEVENTS: {"io_getevents", 4, false}, 441: {"epoll_pwait2", 3, false}, 449: {"futex_waitv", 3, false},
+}
+
+// limit is one of them.
+type limit struct {
+	name     string
+	argument int
+	millis   bool
 }
 
 // why names the bound on what keeps the program from waiting.
