@@ -121,7 +121,7 @@ func (l *etcdLock) turn(w patience) error {
 		if !r.Found {
 			break
 		}
-		err = l.reading(w, func(timeout time.Duration) error {
+		err = l.reading(w, endless, func(timeout time.Duration) error {
 			return l.etcd.AwaitDeletion(timeout, r.Key.Name, r.Revision)
 		})
 		if err != nil {
@@ -139,7 +139,7 @@ func (l *etcdLock) turn(w patience) error {
 }
 
 func (l *etcdLock) get(g EtcdGet, w patience) (r EtcdGetResult, err error) {
-	err = l.reading(w, func(timeout time.Duration) error {
+	err = l.reading(w, etcdTries, func(timeout time.Duration) error {
 		r, err = l.etcd.Get(timeout, g)
 		return err
 	})
@@ -148,17 +148,18 @@ func (l *etcdLock) get(g EtcdGet, w patience) (r EtcdGetResult, err error) {
 
 const (
 	etcdTries = 100                   // client/v3/options.go, defaultUnaryMaxRetries
+	endless   = 0                     // client/v3/watch.go, openWatchClient
 	etcdPause = 25 * time.Millisecond // client/v3/options.go, defaultBackoffWaitBetween
 )
 
 // reading repeats what changes nothing when its connection fails, as the library does of itself.
-func (l *etcdLock) reading(w patience, read func(timeout time.Duration) error) error {
+func (l *etcdLock) reading(w patience, tries int, read func(timeout time.Duration) error) error {
 	for try := 1; ; try++ {
 		if w.over() {
 			return ErrNotAcquired
 		}
 		err := read(w.timeout(0))
-		if !disturbed(err) || try == etcdTries {
+		if !disturbed(err) || try == tries {
 			return err
 		}
 		l.p.Sleep(etcdPause)

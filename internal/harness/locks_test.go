@@ -505,3 +505,16 @@ clients: {a: {work: 1m}, b: {start: 1s, work: 1s, wait: %s, again: 1s}}
 	}
 	require.Equal(t, "26.002s", ended("5s", "", history.Failed))
 }
+
+// TestAWatchOfEtcdOutlastsAnOutage restarts etcd while a client waits for its turn: a watch is opened again until there is an answer.
+func TestAWatchOfEtcdOutlastsAnOutage(t *testing.T) {
+	result := playOnce(t, `
+name: story
+lock: {algorithm: etcd, ttl: 10s}
+servers: {kind: etcd}
+clients: {a: {work: 25s}, b: {start: 500ms, work: 1s}}
+faults: [{at: 5s, crash: etcd-1, restart: 3s}]`)
+	for _, a := range result.History.Acquisitions {
+		require.Equal(t, history.OK, a.Outcome, a.Client)
+	}
+}
