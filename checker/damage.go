@@ -56,7 +56,7 @@ func (d *damage) tell(kind string, at trace.Instant, text string, sections ...in
 		ids[i] = d.list[k].id
 	}
 	v := Violation{Property: Resource, Kind: kind, At: at, Acquisitions: ids, Text: text}
-	v.Broken = d.breachOfEffect(&v).by
+	v.blame(d.breachOfEffect(&v))
 	d.accuse(v)
 }
 

@@ -73,30 +73,30 @@ const (
 )
 
 func (j *judge) tellDoubleHolder(first, second *interval) {
-	j.tellOverlap(MutualExclusion, first, second, func(one, other, during string) (kind, text string, broken Party) {
+	j.tellOverlap(MutualExclusion, first, second, func(one, other, during string) (kind, text string, broken breach) {
 		text = one + " and " + other + " both believed to hold the lock, " + during
 		for _, i := range []*interval{second, first} {
 			if g := j.h.Belated(i.id); g != nil {
-				return staleAcquisition, text + "; Lock returned to " + j.name(i.id) + " when what it was granted had been over since " + g.To.String(), Lock
+				return staleAcquisition, text + "; Lock returned to " + j.name(i.id) + " when what it was granted had been over since " + g.To.String(), breach{by: Lock}
 			}
 		}
 		b := j.breachOfBelief(first, second)
-		return doubleHolder, text + b.String(), b.by
+		return doubleHolder, text + b.String(), b
 	})
 }
 
 // tellOverlap accuses two whose intervals overlap; says makes a sentence of their names and of how long they did, and says
 // of which kind that is and whose promise was broken.
 func (j *judge) tellOverlap(
-	p Property, first, second *interval, says func(first, second, during string) (kind, text string, broken Party),
+	p Property, first, second *interval, says func(first, second, during string) (kind, text string, broken breach),
 ) {
 	if j.told[p] >= toldOfOneProblem {
 		return // before the text is made: of n believers at once there are n*(n-1)/2 pairs
 	}
 	kind, text, broken := says(j.name(first.id), j.name(second.id), j.during(second.from, min(first.to, second.to)))
-	j.accuse(Violation{
-		Property: p, Kind: kind, At: second.from, Broken: broken, Acquisitions: []history.ID{first.id, second.id}, Text: text,
-	})
+	v := Violation{Property: p, Kind: kind, At: second.from, Acquisitions: []history.ID{first.id, second.id}, Text: text}
+	v.blame(broken)
+	j.accuse(v)
 }
 
 // asksDuringBeliefs is the danger: how many requests for the lock reached a server while somebody else believed to

@@ -40,6 +40,14 @@ type breach struct {
 	node string        // the server that broke its word; "" otherwise
 }
 
+// blame notes who broke a promise.
+func (v *Violation) blame(b breach) {
+	v.Broken, v.Server = b.by, b.node
+	if b.copy != nil {
+		v.Gone = b.copy.Gone
+	}
+}
+
 // String continues a sentence about a grant with what a server did.
 func (b breach) String() string {
 	switch {
@@ -96,20 +104,33 @@ func (j *judge) breachOfGrant(first, second *interval) breach {
 		case history.Kept, history.Deleted: // as a client wanted it
 		}
 	}
-	if lost.by == Unclear && seen && votes == 1 {
+	switch {
+	case lost.by == Unclear && seen && votes == 1:
 		return j.neverHad(first, second)
+	case lost.by == Server && lost.copy.Gone == history.Expired && votes == 1 && j.clocksAreRight() && j.stands(first.id, at):
+		return breach{by: Server, node: j.granter(second)} // another server has renewed the key
 	}
 	return lost
 }
 
-// neverHad blames the server that made the second grant without ever having heard of the first.
-func (j *judge) neverHad(first, second *interval) breach {
-	node := ""
+// clocksAreRight reports whether no clock is wrong, so that no server ends a key early.
+func (j *judge) clocksAreRight() bool {
+	return !j.h.Faulty && !slices.ContainsFunc(j.h.Faults, func(f history.Fault) bool { return f.Fired && f.Sets })
+}
+
+// granter is the server that made a grant; of several the last.
+func (j *judge) granter(of *interval) (node string) {
 	for i := range j.h.Copies {
-		if c := &j.h.Copies[i]; c.From <= second.from && second.from < c.To && !j.copyOwner(c).isOther(second.owner) {
+		if c := &j.h.Copies[i]; c.From <= of.from && of.from < c.To && !j.copyOwner(c).isOther(of.owner) {
 			node = c.Node
 		}
 	}
+	return node
+}
+
+// neverHad blames the server that made the second grant without ever having heard of the first.
+func (j *judge) neverHad(first, second *interval) breach {
+	node := j.granter(second)
 	for i := range j.h.Copies {
 		if c := &j.h.Copies[i]; c.Node == node && (c.To > first.from || c.From >= first.from) && c.From <= second.from && !j.copyOwner(c).isOther(first.owner) {
 			return breach{}
@@ -238,8 +259,8 @@ func (j *judge) breachOfEffect(v *Violation) breach {
 	}
 	for i := range j.h.Accesses {
 		if x := &j.h.Accesses[i]; x.Applied <= v.At && slices.Contains(v.Acquisitions, x.Acquisition) {
-			if by := j.actedLate(x); by != Unclear {
-				return breach{by: by}
+			if b := j.actedLate(x); b.by != Unclear {
+				return b
 			}
 		}
 	}
@@ -247,22 +268,22 @@ func (j *judge) breachOfEffect(v *Violation) breach {
 }
 
 // actedLate says who is to blame for an access that was decided on when the grant behind it was over; Unclear if it was not.
-func (j *judge) actedLate(x *history.Access) Party {
+func (j *judge) actedLate(x *history.Access) breach {
 	a := j.h.Acquisition(x.Acquisition)
 	if a == nil {
-		return Unclear
+		return breach{}
 	}
 	g := j.granted.of(owner{a.Client, a.Task}, x.Applied)
 	switch {
 	case g == nil:
-		return j.lostVote(a.ID, x.Invoked).by
+		return j.lostVote(a.ID, x.Invoked)
 	case g.to > x.Applied:
-		return Unclear
+		return breach{}
 	}
 	if x.Invoked < g.to && x.Invoked < a.Unlocked || j.h.Passed(x) {
-		return Application
+		return breach{by: Application}
 	}
-	return j.wentOn(x.Acquisition, x.Invoked)
+	return breach{by: j.wentOn(x.Acquisition, x.Invoked)}
 }
 
 func (j *judge) ownsOne(ids []history.ID, o owner) bool {

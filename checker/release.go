@@ -33,13 +33,13 @@ func (j *judge) tellMisdelete(r *history.Removal) {
 	b := j.breachOfRelease(r)
 	v := Violation{
 		Property:     ReleaseSafety,
-		Broken:       b.by,
 		Kind:         "released another's lock",
 		At:           r.At,
 		Acquisitions: []history.ID{r.By, r.Ended},
 		Text: fmt.Sprintf("a release by %s, executed by %s at %s, ended the grant of %s%s",
 			j.name(r.By), r.Node, r.At, j.name(r.Ended), b),
 	}
+	v.blame(b)
 	switch {
 	case r.Shortened:
 		v.Kind = "shortened another's lock"

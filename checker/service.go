@@ -44,13 +44,13 @@ func (j *judge) promisedUntil(g *history.Grant) trace.Instant {
 }
 
 func (j *judge) tellDoubleGrant(first, second *interval) {
-	j.tellOverlap(ExclusionAtService, first, second, func(one, other, during string) (kind, text string, broken Party) {
+	j.tellOverlap(ExclusionAtService, first, second, func(one, other, during string) (kind, text string, broken breach) {
 		b := j.breachOfGrant(first, second)
 		text = other + " was granted the lock while it was still promised to " + one + ", " + during + b.String()
 		if j.stands(first.id, second.from) && !j.stands(second.id, second.from) { // a renewal that does not compare whose it is
 			text = other + " prolonged the lock that was promised to " + one + ", " + during + b.String()
 		}
-		return "double grant", text, b.by
+		return "double grant", text, b
 	})
 }
 

@@ -112,7 +112,7 @@ func (r *Report) blame(seen []Violation) {
 		v := &r.Violations[i]
 		for k := range seen {
 			if o := &seen[k]; v.Broken == Unclear && o.Property == v.Property && o.At == v.At && o.Kind == v.Kind {
-				v.Broken = o.Broken
+				v.Broken, v.Server, v.Gone = o.Broken, o.Server, o.Gone
 			}
 		}
 	}

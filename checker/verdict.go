@@ -87,6 +87,8 @@ type Violation struct {
 	Kind         string // "double holder", "lost update", "torn section", "token went backwards", …
 	At           trace.Instant
 	Broken       Party        // whose promise was broken, as far as the history tells
+	Server       string       // if a server broke it, that server …
+	Gone         history.Gone // … and what became of the lock's key there; Kept if it did not have the key
 	Acquisitions []history.ID // who took part, in the order of the story
 	Text         string       // one sentence for a reader, with times
 	Output       string       // the end of what a program wrote whose end it is; "" if it is of no program
