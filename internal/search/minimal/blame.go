@@ -66,19 +66,29 @@ func (b *Blame) Sentence() string {
 	}[b.Party] + ": " + b.Text
 }
 
-// blame finds out whose promise the minimal scenario shows to be broken.
+// blame finds out whose promise the minimal scenario shows to be broken. The reference lock is asked where the run does not say it: it need not share a
+// mistake of the application, if it hands out no tokens or renews by itself, and it may have more luck with a server that fails.
 func (r *reducer) blame(c *Counterexample) Blame {
 	if c.Property == checker.Survival {
 		return Blame{Party: ThisLock, Text: "its own code ends the process"}
 	}
-	b := r.compared(c)
+	if text := r.mistaken(); text != "" {
+		return Blame{Party: Application, Text: text}
+	}
+	if r.serverFailed(c) {
+		return Blame{Party: Server, Text: r.failure()}
+	}
+	b, broken := r.compared(c), r.seen.violation.Broken
+	oneServer := slices.Contains([]locks.Authority{locks.OneNode, locks.MostKeys}, c.played().Authority)
 	switch {
 	case r.ended() != nil:
 		return Blame{Text: "the work was interrupted before that"}
-	case r.mistaken() != "": // which the reference lock, if it hands out no tokens or renews by itself, need not share
-		b = Blame{Party: Application, Reference: b.Reference, Text: r.mistaken()}
-	case c.Property == checker.ExclusionAtService && r.seen.violation.Broken == checker.Server && r.forgotten(): // whatever another lock makes of it
-		b.Party, b.Text = Server, lostItsWord(c)
+	case b.Party != ThisLock && (broken == checker.Server || oneServer && r.losesUnderWrites()):
+		b.Party, b.Text = Server, r.failure()
+	case timed(c.Property) && r.keepsTooLong():
+		b.Party, b.Text = Server, "by its clock, which is slow or was set back, it keeps for too long what it has granted"
+	case broken != checker.Lock && r.ignoresDeadline():
+		b.Party, b.Text = Application, "it continues past the stated deadline of its lease; clients that heed the deadline keep the property"
 	case b.Party == ThisLock && r.hearsAfterAccess():
 		b.Party = AnyLock
 		b.Text = "its holder has an access under way when the servers end its hold, and heeds the notice of loss as soon as that is over"
@@ -87,19 +97,15 @@ func (r *reducer) blame(c *Counterexample) Blame {
 	case b.Party == ThisLock && c.Property == checker.ExclusionAtService && r.countsFast(b.Reference):
 		b.Party, b.Text = AnyLock, "a client that waits counts the lease by its own clock, which is fast"
 	case b.Party == ThisLock:
-	case r.seen.violation.Broken == checker.Server || slices.Contains([]locks.Authority{locks.OneNode, locks.MostKeys}, c.played().Authority) && r.losesUnderWrites():
-		b.Party, b.Text = Server, lostItsWord(c)
 	case b.Party == Unclear && c.Property == checker.SilentLoss && r.endedByRelease():
 		b.Party, b.Text = ThisLock, "another client's release ended what was granted"
-	case r.ignoresDeadline():
-		b.Party, b.Text = Application, "it continues past the stated deadline of its lease; clients that heed the deadline keep the property"
 	case (c.Property == checker.Resource || timed(c.Property) && c.holdsUp()) && disturbsStorage(r.now):
 		b.Party, b.Text = Application, "its way to the storage is disturbed, which no lock can see"
 	case b.Party == Unclear && newCast(r.now, r.seen).halfDone && r.stoppedInTime():
 		b.Party, b.Text = Application, "it stopped within its critical section, as a holder that loses the lock must, and left it half done"
 	case b.Party == Unclear && c.OutOfTime() && r.standsStill():
 		b.Party, b.Text = AnyLock, "its holder is paused when its lease ends, and can neither renew it nor notice its end"
-	case r.seen.violation.Broken == checker.Application:
+	case broken == checker.Application:
 		b.Party, b.Text = Application, "it continued after the deadline, or after a notice of loss, or its access was late on the way"
 	}
 	return b
@@ -113,33 +119,64 @@ func (r *reducer) endedByRelease() bool {
 	})
 }
 
-// lostItsWord is what a server has done that broke its promise.
-func lostItsWord(c *Counterexample) string {
-	promoted := slices.ContainsFunc(c.Scenario.Faults, func(f sim.Fault) bool { return f.Action.Kind == sim.Promote })
-	if role, _ := c.Scenario.Servers.Role(); promoted && role == "master" { // the leader of an ensemble knows what was acknowledged
-		return "it was made master, and did not know what another had granted"
-	}
-	return "it lost, evicted or ended early what it had granted"
-}
-
-// forgotten reports whether a server had lost or evicted the key of a participant. What it ended early may have been told to end then.
-func (r *reducer) forgotten() bool {
+// serverFailed reports whether a server broke its promise by what no lock allows for: it lost or evicted what it had granted, did not know what another
+// had, or its clock is ahead. A lock may allow for a clock that is fast, though the grant then ends before its time.
+func (r *reducer) serverFailed(c *Counterexample) bool {
 	v := r.seen.violation
-	return slices.ContainsFunc(r.seen.result.History.Copies, func(k history.Copy) bool {
-		gone := k.Gone == history.Evicted || k.Gone == history.Wiped
-		return gone && k.To <= v.At && slices.Contains(v.Acquisitions, k.Acquisition)
+	switch {
+	case v.Broken != checker.Server || c.Property == checker.ReleaseSafety: // a release is to tell what is its own
+		return false
+	case v.Gone != history.Expired:
+		return true
+	}
+	return r.clockOf(v.Server, func(step time.Duration, rate int64) bool {
+		return step > 0 || rate > 0 && c.Property == checker.ExclusionAtService
 	})
 }
 
+// clockOf reports whether a node's clock is wrong in some way, from the start or by a fault.
+func (r *reducer) clockOf(node string, wrong func(step time.Duration, rate int64) bool) bool {
+	return slices.ContainsFunc(r.now.Clocks, func(k scenarios.Clock) bool { return k.Node == node && wrong(k.Offset, k.Rate) }) ||
+		slices.ContainsFunc(r.now.Faults, func(f sim.Fault) bool {
+			a := &f.Action
+			return a.Kind == sim.SetClock && a.Node == node && wrong(a.Step, a.Rate)
+		})
+}
+
+// failure is what a server has done that broke its promise.
+func (r *reducer) failure() string {
+	v := r.seen.violation
+	switch {
+	case v.Server == "":
+		return "it lost, evicted or ended early what it had granted"
+	case v.Gone == history.Evicted:
+		return "it evicted what it had granted"
+	case v.Gone == history.Wiped:
+		return "it lost what it had granted"
+	case v.Gone == history.Expired:
+		return "it ended early what it had granted"
+	}
+	return "it did not know what another had granted or renewed"
+}
+
+// keepsTooLong reports whether a server whose clock is slow or was set back has kept a key after its grant was over.
+func (r *reducer) keepsTooLong() bool {
+	h, at := r.seen.result.History, r.seen.violation.At
+	slow := func(step time.Duration, rate int64) bool { return step < 0 || rate < 0 }
+	return slices.ContainsFunc(h.Copies, func(k history.Copy) bool {
+		over := func(g history.Grant) bool {
+			return g.Acquisition == k.Acquisition && g.Ended != history.ByUnlock && g.To < min(k.To, at)
+		}
+		return k.From < at && r.clockOf(k.Node, slow) && slices.ContainsFunc(h.Grants, over)
+	})
+}
+
+// ahead is a clock that ends leases early.
+func ahead(step time.Duration, rate int64) bool { return step > 0 || rate > 0 }
+
 // grantsByFastClock reports whether the lock is granted by one server, and a server's clock has to be fast for the violation.
 func (r *reducer) grantsByFastClock(c *Counterexample) bool {
-	names := r.now.Servers.Names()
-	clock := func(k scenarios.Clock) bool { return (k.Rate > 0 || k.Offset > 0) && slices.Contains(names, k.Node) }
-	set := func(f sim.Fault) bool {
-		a := &f.Action
-		return a.Kind == sim.SetClock && (a.Rate > 0 || a.Step > 0) && slices.Contains(names, a.Node)
-	}
-	return c.played().Authority == locks.OneNode && (slices.ContainsFunc(r.now.Clocks, clock) || slices.ContainsFunc(r.now.Faults, set))
+	return c.played().Authority == locks.OneNode && slices.ContainsFunc(r.now.Servers.Names(), func(node string) bool { return r.clockOf(node, ahead) })
 }
 
 // countsFast reports whether locks of this kind let a client that waits count the lease, and the clock of the one that was granted the lock
@@ -151,11 +188,7 @@ func (r *reducer) countsFast(name string) bool {
 		return false
 	}
 	next := r.seen.result.History.Acquisition(ids[len(ids)-1]).Client
-	clock := func(k scenarios.Clock) bool { return k.Rate > 0 && k.Node == next }
-	set := func(f sim.Fault) bool {
-		return f.Action.Kind == sim.SetClock && f.Action.Rate > 0 && f.Action.Node == next
-	}
-	return slices.ContainsFunc(r.now.Clocks, clock) || slices.ContainsFunc(r.now.Faults, set)
+	return r.clockOf(next, func(_ time.Duration, rate int64) bool { return rate > 0 })
 }
 
 // compared plays the scenario with the reference lock.
@@ -164,12 +197,13 @@ func (r *reducer) compared(c *Counterexample) Blame {
 	renewed := lock.Renews || lock.Extends && r.now.Lock.Renew > 0
 	name := locks.ReferenceOf(&lock, renewed)
 	states := r.states(func(a history.Acquisition) bool { return a.HasDeadline })
-	if (slices.Contains(c.form.causes, belated) || states) && name == "set-nx-lua" && r.now.Servers.Replicas == 0 {
+	stale := slices.Contains(c.form.causes, belated)
+	if (stale || states) && name == "set-nx-lua" && r.now.Servers.Replicas == 0 {
 		name = "redlock" // on one server it does the same, states a deadline, and looks at the clock when the answer has come
 	}
 	switch {
-	case (c.OutOfTime() || c.Property == checker.Resource && r.writesLate()) && lock.Lease && !renewed && lock.Authority != locks.Majority && r.lastsALease() && !states:
-		return Blame{Party: AnyLock, Text: "a " + cmp.Or(r.now.Servers.Holds(), "lease") + " ended while its holder continued, and locks of this kind state no deadline"}
+	case !stale && (c.OutOfTime() || c.Property == checker.Resource && r.writesLate()) && lock.Lease && !renewed && lock.Authority != locks.Majority && r.lastsALease() && !states:
+		return Blame{Party: AnyLock, Text: "a " + cmp.Or(c.form.holds, "lease") + " ended while its holder continued, and locks of this kind state no deadline"}
 	case name == "":
 		return Blame{Text: "the catalogue has no reference lock of this kind"}
 	case name == lock.Name:
@@ -325,11 +359,14 @@ func (r *reducer) states(what func(history.Acquisition) bool) bool {
 // tells reports whether a holder's lease would tell of a loss.
 func tells(a history.Acquisition) bool { return a.CanLearn }
 
-// ignoresDeadline reports whether the violation is gone, with every fault as before, if clients heed the deadline that
-// the lease states.
+// ignoresDeadline reports whether one that takes part went on past the deadline that its lease stated, and the violation is gone, with every
+// fault as before, if clients heed deadlines.
 func (r *reducer) ignoresDeadline() bool {
-	stated := r.states(func(a history.Acquisition) bool { return a.HasDeadline })
-	if p := r.sought.Property; !stated || p != checker.MutualExclusion && p != checker.Resource {
+	v := r.seen.violation
+	past := r.states(func(a history.Acquisition) bool {
+		return slices.Contains(v.Acquisitions, a.ID) && a.HasDeadline && a.Deadline <= v.At && a.Deadline < a.Unlocked
+	})
+	if p := r.sought.Property; !past || p != checker.MutualExclusion && p != checker.Resource {
 		return false
 	}
 	s := parameter.Clone(r.now)

@@ -251,6 +251,57 @@ network: {latency: 1ms}
 faults: [{after: {node: a, does: access, what: write}, evict: redis-1}]
 styles: attentive
 expect: {resource: violated}`,
+	"overrun": `
+name: overrun
+title: The work of a is longer than its lease, whose deadline the lock states
+lock: {algorithm: s3-lease}
+servers: {kind: object}
+clients: {a: {work: 12s}, b: {start: 1s, wait: try, again: 100ms}}
+network: {latency: 1ms}
+expect: {mutual-exclusion: violated}`,
+	"overrun-in-a-row": `
+name: overrun-in-a-row
+title: The work of a is longer than its lease, which is in a row
+lock: {algorithm: mysql-lease-row}
+servers: {kind: mysql}
+clients: {a: {work: 12s}, b: {start: 1s}}
+network: {latency: 1ms}
+expect: {mutual-exclusion: violated}`,
+	"two-masters": `
+name: two-masters
+title: Only a learns of the new master, on which it renews its key; the old one grants the lock when its own key is over
+lock: {algorithm: watchdog, ttl: 1s}
+servers: {replicas: 1}
+clients: {a: {work: 2s}, b: {start: 1ms}}
+network: {latency: 1ms}
+faults: [{after: {node: a, does: acquired}, promote: redis-2, redirect: a}]
+expect: {mutual-exclusion: violated}`,
+	"set-back": `
+name: set-back
+title: The key of a holder that has died stays, since the server's clock is set back
+lock: {algorithm: set-nx-lua}
+clients: {a: {work: 5s}, b: {start: 500ms, work: 1s}}
+network: {latency: 1ms}
+progress: 30s
+faults: [{at: 1s, clock: redis-1, step: -1h}, {at: 2s, crash: a}]
+expect: {progress: violated}`,
+	"jump-of-one-of-three": `
+name: jump-of-one-of-three
+title: The clock of one of two servers with a's key jumps; the third has none by luck
+lock: {algorithm: redlock-extend, ttl: 1s}
+servers: {masters: 3}
+clients: {a: {work: 100ms}, b: {start: 1ms}}
+network: {latency: [1ms, 5ms]}
+faults: [{after: {node: a, does: acquired}, clock: redis-2, step: 1s}]
+expect: {mutual-exclusion: violated}`,
+	"late-grant": `
+name: late-grant
+title: The answer by which a acquires the lock comes when its lease is over
+lock: {algorithm: reentrant, ttl: 1s, timeout: 3s}
+clients: {a: {work: 500ms}, b: {start: 100ms, work: 1s}}
+network: {latency: 1ms}
+faults: [{before: {node: redis-1, does: reply, what: acquire, peer: a}, delay: 1500ms}]
+expect: {resource: violated}`,
 	"late-answer-to-release": `
 name: late-answer-to-release
 title: The answer to a's release is late, when b has the lock
@@ -293,9 +344,18 @@ func TestFindingsSayWhosePromiseWasBroken(t *testing.T) {
 		{"fast-observer", "dynamodb", checker.ExclusionAtService, "careless", minimal.AnyLock},     // k8s-lease sees the last renewal later
 		{"far-storage", "watchdog without a reference lock", checker.Availability, "careless", minimal.Application},
 		{"evicted-while-writing", "redlock-extend of one server", checker.Resource, "attentive", minimal.Server},
+		{"overrun", "s3-lease", checker.MutualExclusion, "careless", minimal.Application}, // k8s-lease renews
+		{"overrun-in-a-row", "mysql-lease-row", checker.MutualExclusion, "careless", minimal.AnyLock},
+		{"two-masters", "watchdog", checker.MutualExclusion, "careless", minimal.Server},
+		{"two-masters", "watchdog", checker.ExclusionAtService, "careless", minimal.Server}, // set-nx-lua asks no other master
+		{"set-back", "set-nx-lua", checker.Progress, "careless", minimal.Server},
+		{"jump-of-one-of-three", "redlock-extend", checker.MutualExclusion, "careless", minimal.Server}, // redlock has more luck
+		{"late-grant", "reentrant", checker.MutualExclusion, "careless", minimal.ThisLock},
+		{"late-grant", "reentrant", checker.Resource, "careless", minimal.ThisLock},
 		{"late-answer-to-release", "set-nx-lua that repeats its release with a DEL", checker.ReleaseSafety, "careless", minimal.ThisLock},
 	} {
 		got := blamed(t, x.scenario, x.lock, x.property, x.style)
 		assert.Equal(t, x.want, got.Party, "%s of %s in %s: %s", x.property, x.lock, x.scenario, got.Sentence())
+		assert.NotContains(t, got.Text, "connection", "a lease in a row is a lease")
 	}
 }

@@ -306,7 +306,7 @@ func (c *cast) overrun() string {
 	for i := range c.scenario.Clients {
 		w := &c.scenario.Clients[i]
 		long := w.Hangs || w.Work >= c.scenario.Lock.TTL
-		endless := c.history.Keeps || c.scenario.Servers.Holds() == "connection" // what is kept alive lasts as long as the work
+		endless := c.history.Keeps || c.holdsBy() == "connection" // what is kept alive lasts as long as the work
 		if long && (!endless || outlasts(c.history, w)) {
 			return ", work longer than the lease"
 		}

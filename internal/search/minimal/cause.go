@@ -161,7 +161,7 @@ func (c *cast) cause(i int) string {
 	case c.misreleased && holdsUp(f), (c.takenOver || c.leftBehind) && c.losesNothing(f), c.belated && c.keepsApart(f) && !isClientCrash(f):
 		return ""
 	case c.overdue != history.Open && c.keepsApart(f) && !isClientCrash(f):
-		if atServers && c.scenario.Servers.Holds() != "connection" { // which has no time of its own
+		if atServers && c.holdsBy() != "connection" { // which has no time of its own
 			return outOfTouch
 		}
 		return goesOn
@@ -204,7 +204,16 @@ func (c *cast) isTimely() bool {
 
 // hasSessions reports whether a grant lasts for as long as its holder is heard of, rather than for a time of its own.
 func (c *cast) hasSessions() bool {
-	return c.scenario.Servers.Holds() != ""
+	return c.holdsBy() != ""
+}
+
+// holds is what a hold ends with; "" if that is a lease, which a row with an end of its own is, whatever other holds of its servers end with.
+func (c *cast) holdsBy() string {
+	ends := func(k history.Copy) bool { return k.Expires != trace.Never }
+	if holds := c.scenario.Servers.Holds(); holds != "connection" || !slices.ContainsFunc(c.history.Copies, ends) {
+		return holds
+	}
+	return ""
 }
 
 // holdsUp reports whether a fault does no more than to hold somebody up.

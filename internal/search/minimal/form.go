@@ -14,6 +14,7 @@ type form struct {
 	about  string   // the lock, how it was used, and what was violated
 	causes []string // in order, each once
 	isEnd  bool     // of a program, by itself
+	holds  string   // what a hold ends with, if that is no lease
 }
 
 func (f *form) String() string { return f.about + "; " + f.cause() }
@@ -39,8 +40,9 @@ func formOf(v *search.Violation, s *scenarios.Scenario, seen sighting, needs ...
 	if v.Property != checker.Resource { // its kinds say what the damage looks like, and not where it comes from
 		what += ": " + v.Kind
 	}
+	c := newCast(s, seen, needs...)
 	return form{
 		about:  strings.Join([]string{lock.Name, v.Case.Style.String(), v.Case.Fencing.String(), what}, "; "),
-		causes: newCast(s, seen, needs...).causes(), isEnd: v.Property == checker.Survival,
+		causes: c.causes(), isEnd: v.Property == checker.Survival, holds: c.holdsBy(),
 	}
 }

@@ -127,7 +127,7 @@ func (c *Counterexample) Form() string { return c.form.String() }
 // Cause says in a few words what goes wrong, the same for all properties, styles and fencing modes.
 func (c *Counterexample) Cause() string {
 	cause := c.form.cause() // its constants are compared, and speak of leases whatever the servers are
-	if holds := c.Scenario.Servers.Holds(); holds != "" {
+	if holds := c.form.holds; holds != "" {
 		cause = strings.NewReplacer("its lease", "its "+holds, "a lease", "a "+holds).Replace(cause)
 	}
 	return cause

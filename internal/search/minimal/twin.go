@@ -126,6 +126,10 @@ func (t *twin) keeps(s *scenarios.Scenario) bool {
 		}
 	}
 	verdict := report.Verdicts[t.sought.Property]
+	if verdict == checker.Vacuous && t.sought.Property == checker.Resource && slices.Contains(t.of.causes, belated) &&
+		report.Verdicts[checker.MutualExclusion] == checker.Held { // a second holder is what would damage the resource
+		verdict = checker.Held
+	}
 	quiet := len(s.Faults) == 0 && len(s.Clocks) == 0 // then what its clients do is all that could expose the property
 	exposed := verdict == checker.Held || verdict == checker.Violated || quiet || t.survived(seen.result.History)
 	return seen.idle(s.Faults) == 0 && exposed
