@@ -40,6 +40,7 @@ type defences struct {
 	play   harness.Options
 	left   int // steps that may still be played
 	over   bool
+	cut    bool // a run was too long to be played to its end
 	found  []Defence
 }
 
@@ -62,7 +63,7 @@ func Defences(runner *harness.Runner, c scenarios.Case, was *harness.Result, p c
 		d.listed(list, remedy.Persistence, remedy.MinReplicas)
 	}
 	d.listed(list, remedy.Mistake, remedy.Order, remedy.Fencing)
-	return d.found, !d.over
+	return d.found, !d.over && !d.cut
 }
 
 // listed tries remedies of some kinds. Of settings of the servers the strongest is tried, and of what a resource compares what clients need
@@ -172,7 +173,8 @@ func (d *defences) withstands(x Defence, change func(*scenarios.Case) bool) *Def
 		return nil
 	}
 	s := c.Scenario
-	s.Bounds.Steps = min(s.Bounds.Steps, longest*max(d.was.Steps, 1))
+	own := s.Bounds.Steps
+	s.Bounds.Steps = min(own, max(longest*d.was.Steps, mostSteps/usual))
 	refused := false
 	report := func(string, string, string, ...any) { refused = true }
 	if s.Servers.Backend().Check((*backend.Servers)(&s.Servers), s.Lock.Acks, report); refused {
@@ -192,6 +194,7 @@ func (d *defences) withstands(x Defence, change func(*scenarios.Case) bool) *Def
 			return nil
 		}
 		d.left -= result.Steps
+		d.cut = d.cut || result.Steps >= s.Bounds.Steps && s.Bounds.Steps < own
 		if n == 0 && !d.saves(&result) || n > 0 && !d.keeps(&result) {
 			return nil
 		}
@@ -202,8 +205,12 @@ func (d *defences) withstands(x Defence, change func(*scenarios.Case) bool) *Def
 	return &x
 }
 
-// longest is how many times as long as the run one with a defence may be.
-const longest = 4
+// A run with a defence may be a few times as long as the run, or a small part of what all of them may take: a run whose holders stop, since
+// they lose the lock, is short.
+const (
+	longest = 4
+	usual   = 20
+)
 
 // saves reports whether a run with the seed of the one without the defence is saved by it, and not because less happens.
 func (d *defences) saves(r *harness.Result) bool {

@@ -154,6 +154,15 @@ faults: [{after: {node: a, does: acquired}, plus: 1s, crash: redis-1, restart: 1
 	found := defences(t, parse(t, crash), checker.MutualExclusion)
 	require.Contains(t, found, "persistence always")
 	require.NotContains(t, found, "a lease")
+
+	// The run is short, since a stops when it learns of its loss; with the defence it lasts as long as a's work.
+	require.Contains(t, defences(t, parse(t, `
+lock: {algorithm: redlock-extend, ttl: 10s, renew: 3s}
+servers: {masters: 3}
+styles: attentive
+clients: {a: {work: 20s}, b: {start: 1s, work: 1s}}
+faults: [{at: 4s, crash: redis-1, restart: 100ms}, {at: 4500ms, crash: redis-2, restart: 100ms}]
+`), checker.MutualExclusion), "persistence always")
 }
 
 // TestFatesAreTrue plays futures with seeds that the search has not used, and defences, on named and drawn scenarios.
