@@ -16,9 +16,18 @@ type call struct {
 	from    int64  // Watch: the first revision that counts; Lock: at which its key was made; 0 until it is carried out
 	key     string // Lock: the key
 	timer   *sim.Timer
-	late    bool // the moment that it waited for has come
-	woken   bool // the key that it waited for has changed
-	done    bool // it has been answered, or withdrawn
+	late    bool      // the moment that it waited for has come
+	woken   bool      // the key that it waited for has changed
+	done    bool      // it has been answered, or withdrawn
+	answer  *Response // FencedLock: with which its wait has ended
+}
+
+// client returns the name of who asks. Requests that another member passes on come on no connection.
+func (c *call) client() string {
+	if c.conn == nil {
+		return c.request.Client
+	}
+	return c.conn.Client().Name
 }
 
 // over reports whether nobody waits for the answer any more.
@@ -78,6 +87,9 @@ func (s *Server) wake(changes []Change) {
 		}
 		s.again(s.waiting[name])
 		delete(s.waiting, name)
+		if changes[i].Kind == Released {
+			s.handOver(name)
+		}
 	}
 }
 
@@ -110,7 +122,11 @@ func (s *Server) retry(c *call) {
 		c.finish()
 		return
 	}
-	if a := s.attempt(c); a != nil {
+	a := c.answer
+	if a == nil {
+		a = s.attempt(c)
+	}
+	if a != nil {
 		c.finish()
 		a.Woken = c.woken
 		c.conn.Reply(a)

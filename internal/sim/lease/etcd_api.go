@@ -517,8 +517,11 @@ func (s *Server) tellChanges(r *Request) {
 	s.wake(changes)
 }
 
-// Disconnected withdraws a client from the queue that has hung up while it waited for a lock.
+// Disconnected withdraws a client from the queue that has hung up while it waited for a lock. It may have been another member.
 func (s *Server) Disconnected(conn *sim.Conn) {
+	if s.member != nil {
+		s.member.ended(conn)
+	}
 	s.withdraw(func(c *call) bool { return c.conn == conn })
 }
 

@@ -59,6 +59,10 @@ func (w *world) Wiped(_ *lease.Server, changes []lease.Change) {
 	w.noteAll(changes)
 }
 
+func (w *world) Promoted(s *lease.Server, owners []*lease.Request) {
+	w.note("%s promoted, %d owners", s.Node().Name, len(owners))
+}
+
 func newWorld(t testing.TB, seed uint64, d lease.Dialect, stuck ...time.Duration) *world {
 	w := &world{t: t, Engine: sim.New(sim.Config{
 		Seed: seed, Keep: true, Until: trace.Instant(10 * time.Minute), Latency: sim.Constant(ms),

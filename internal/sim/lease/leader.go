@@ -39,16 +39,25 @@ func (s *Server) stepDown() {
 // (rpc.go, RPCHoldTimeout) for some seconds at most, which is for the clients' own time-outs to say here.
 func (s *Server) elect() { s.election.Arm(false, s.node.Monotonic()+int64(s.dialect.Election)) }
 
-// lead begins a reign: every session gets its whole life, since nobody knows how much of it was over.
+// lead begins a reign: every session gets its whole life, unless it is known how much of it was over.
 func (s *Server) lead() {
+	s.reign()
+	s.node.Step(trace.Promote, "leader", uint64(s.epoch), nil)
+}
+
+func (s *Server) reign() {
 	s.leading = true
 	for _, v := range s.sessions {
-		s.refresh(v, s.dialect.Extend)
+		if s.dialect.Shared {
+			s.lives(v, v.deadline+int64(s.dialect.Extend))
+		} else {
+			s.refresh(v, s.dialect.Extend)
+		}
 	}
+	s.expireWaits()
 	pending := s.pending
 	s.pending = nil
 	s.again(pending)
-	s.node.Step(trace.Promote, "leader", uint64(s.epoch), nil)
 }
 
 // depose leaves behind a leader that does not notice its fall. When it goes on it ends what it takes for expired,
@@ -79,6 +88,11 @@ func (s *Server) forget() {
 	for _, v := range s.sessions {
 		v.calls, v.conn = nil, nil
 	}
+	for _, l := range s.fenced {
+		for _, w := range l.queue {
+			w.calls = nil
+		}
+	}
 }
 
 // Crash kills all servers of the service at once. The log survives, unless the fault says that nothing does.
@@ -86,7 +100,7 @@ func (s *Server) Crash(_ bool, keep string) {
 	s.leading = false
 	s.epoch++
 	s.forget()
-	if keep != "nothing" {
+	if keep != "nothing" && s.member == nil {
 		return
 	}
 	s.store.clear()
@@ -95,15 +109,28 @@ func (s *Server) Crash(_ bool, keep string) {
 	if s.observer != nil {
 		s.observer.Wiped(s, changes)
 	}
+	if s.member != nil {
+		s.member.stepBack()
+	}
 }
 
 // wipe begins with empty disks.
 func (s *Server) wipe() {
 	s.store, s.sessions, s.delays, s.compact = newStore(&s.dialect), nil, make(map[string]delay), 0
+	s.fenced, s.commits = nil, 0
 }
 
 // Restart starts all servers again, and they elect a leader.
 func (s *Server) Restart() {
+	if s.member != nil {
+		s.member.join()
+		return
+	}
 	s.replay()
+	if s.dialect.Shared { // the log is carried out again, and with it every heartbeat
+		for _, v := range s.sessions {
+			v.deadline = max(v.deadline, s.clock()+int64(v.ttl))
+		}
+	}
 	s.elect()
 }

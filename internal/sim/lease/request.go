@@ -12,7 +12,8 @@ import (
 // Op is an operation that a client requests, by the name that its service gives it.
 type Op uint8
 
-// The operations: etcd's as its gRPC methods are called, Consul's as its Go client's, Chubby's as the paper's.
+// The operations: etcd's as its gRPC methods are called, Consul's as its Go client's, Chubby's as the paper's, Hazelcast's as
+// its client protocol's.
 const (
 	LeaseGrant Op = iota
 	LeaseKeepAlive
@@ -45,6 +46,13 @@ const (
 	Unlock
 	Status
 	Cancel
+
+	CPCreateSession
+	CPHeartbeat
+	FencedLock
+	FencedUnlock
+	cpEnd    // of a session, at a member that follows
+	cpExpire // of a wait, likewise
 	opCount
 )
 
@@ -53,6 +61,7 @@ var opNames = [opCount]string{
 	"Session.Create", "Session.Renew", "Session.Destroy", "KV.Acquire", "KV.Release", "KV.Get",
 	"CreateSession", "KeepAlive", "EndSession", "Acquire", "TryAcquire", "Release", "CheckSequencer",
 	"LeaseTimeToLive", "LeaseLeases", "Compact", "Lock", "Unlock", "Status", "Cancel",
+	"createSession", "heartbeatSession", "lock", "unlock", "expireSession", "expireWait",
 }
 
 // String returns the name that its service gives it.
@@ -61,7 +70,7 @@ func (o Op) String() string { return opNames[o] }
 // asks reports whether the answer is a yes or a no.
 func (o Op) asks() bool {
 	switch o {
-	case Txn, DeleteRange, KVAcquire, KVRelease, Acquire, TryAcquire, Release, CheckSequencer:
+	case Txn, DeleteRange, KVAcquire, KVRelease, Acquire, TryAcquire, Release, CheckSequencer, FencedLock:
 		return true
 	default:
 		return false
@@ -105,7 +114,8 @@ type Request struct {
 	Purpose string    // the lock's purpose: "acquire", "release"; "" unknown
 	Session SessionID // not for Range, DeleteRange, Watch, KVGet, CheckSequencer; Put: 0 for a key without a session
 	Key     string
-	Value   string // Put, KVAcquire, KVRelease, Acquire, TryAcquire
+	Value   string // Put, KVAcquire, KVRelease, Acquire, TryAcquire; FencedLock, FencedUnlock: the thread
+	Once    string // FencedLock, FencedUnlock: names the call; a repeated request has its name
 	Flags   uint64 // KVAcquire, KVRelease: what its clients note with a key
 
 	TTL       time.Duration // LeaseGrant, SessionCreate, CreateSession: 0 for the service's default or minimum
@@ -121,7 +131,7 @@ type Request struct {
 	Revision  int64 // Watch: the first revision to report; 0: the next
 
 	Index int64         // KVGet: wait for a later one; 0: do not wait. CheckSequencer: the sequencer's generation. By gRPC: its CallNumber
-	Wait  time.Duration // KVGet: how long; 0 for the service's default
+	Wait  time.Duration // KVGet: how long; 0 for the service's default. FencedLock: 0 not at all, negative until it is granted
 	Epoch int           // Chubby: the client's, as of its last answer
 
 	Etcd *Etcd3 // a request in etcd's whole API; nil: one of its mutex, or of another service
@@ -144,6 +154,9 @@ func (r *Request) digest(d *trace.Digest) {
 	d.String(r.Value)
 	if r.Flags != 0 { // clients with the real library have them
 		d.Uint64(r.Flags)
+	}
+	if r.Once != "" {
+		d.String(r.Once)
 	}
 	for _, n := range [...]int64{int64(r.TTL), int64(r.LockDelay), r.MaxCreate, r.Revision, r.Index, int64(r.Wait)} {
 		d.Uint64(uint64(n))
@@ -207,6 +220,10 @@ const (
 	NoSession   = "session not found"
 	BadTTL      = "invalid session TTL"
 	StaleEpoch  = "the master has changed"
+	Cancelled   = "the wait is cancelled"
+	NotOwner    = "the thread is not owner of the lock"
+	NoLeader    = "the CP group has no leader"
+	WrongTarget = "the member is not owner of the partition"
 	noOperation = "unknown operation"
 )
 
@@ -216,7 +233,7 @@ type Key struct {
 	Flags       uint64    // as of its last acquisition or release
 	Create, Mod int64     // revisions
 	Version     int64     // how often it has been written since it was made; not of the other services
-	LockIndex   int64     // how often it has been acquired: Consul's LockIndex, the generation of Chubby's sequencer
+	LockIndex   int64     // how often it has been acquired: Consul's LockIndex, the generation of Chubby's sequencer; Hazelcast's fence
 	Session     SessionID // holds the key, or ends with it; 0 if none
 }
 
@@ -312,7 +329,11 @@ func (a *Response) String() string {
 	return strings.Join(words, " ")
 }
 
-// ErrorResponse answers a request with an error, for faults that inject one.
-func ErrorResponse(r sim.Payload, text string) sim.Payload {
-	return &Response{Request: r.(*Request), Err: text}
+// ErrorResponse answers a request with an error, for faults that inject one. Members do not refuse what they send each other.
+func ErrorResponse(p sim.Payload, text string) sim.Payload {
+	r, ok := p.(*Request)
+	if !ok {
+		return nil
+	}
+	return &Response{Request: r, Err: text}
 }

@@ -1,6 +1,6 @@
-// Package lease simulates the lock services that are one model: etcd, Consul and Chubby. Each is a replicated store of
+// Package lease simulates the lock services that are one model: etcd, Consul, Chubby and Hazelcast. Each is a replicated store of
 // keys, sessions whose end deletes or releases their keys, and a leader that alone counts down the sessions' TTLs. The
-// three differ mostly in data: see [Dialect]. Call [New] with the engine and a dialect; clients dial the server's node
+// four differ mostly in data: see [Dialect]. Call [New] with the engine and a dialect; clients dial the server's node
 // and send a [Request].
 //
 // One node stands for the whole service: a write or a linearizable read takes its quorum in one step, and the present
@@ -41,6 +41,9 @@ type Observer interface {
 	Ended(s *Server, id SessionID, why Reason, changes []Change)
 	// Wiped is called when the disks have lost everything.
 	Wiped(s *Server, changes []Change)
+	// Promoted is called when a member has become the owner of a partition, with what it knows of those that have locks:
+	// the requests that gave them to them.
+	Promoted(s *Server, owners []*Request)
 }
 
 // Reason says why a session has ended without a request of its client.
@@ -79,6 +82,9 @@ type Server struct {
 
 	streams []*stream // watches that tell of every event
 	locking []*call   // Lock: which wait for their turn
+	fenced  []*fencedLock
+	commits int64   // requests in the log
+	member  *member // of a partition; nil if the server is a whole service
 }
 
 // New adds a service to an engine. It has a leader and nothing in its store.
@@ -110,17 +116,24 @@ func (a alarm) Ring() { a() }
 func (s *Server) Node() *sim.Node { return s.node }
 
 // Life returns the reading of the node's monotonic clock at which the leader considers a session expired unless it is
-// renewed; false if there is no such session, or no leader.
+// renewed, or its wall clock is set; false if there is no such session, or no leader.
 func (s *Server) Life(id SessionID) (deadline int64, ok bool) {
 	v := s.session(id)
 	if v == nil || !s.leading {
 		return 0, false
+	}
+	if s.dialect.Wall {
+		return v.deadline - s.node.Clock.Wall() + s.node.Monotonic(), true
 	}
 	return v.deadline, true
 }
 
 // Execute carries out a request, or keeps it until it can be answered.
 func (s *Server) Execute(conn *sim.Conn, p sim.Payload) sim.Payload {
+	if c, ok := p.(*Copy); ok {
+		s.member.execute(conn, c)
+		return nil
+	}
 	switch epoch, known := conn.Session.(int); {
 	case !known:
 		conn.Session = s.epoch
@@ -129,8 +142,17 @@ func (s *Server) Execute(conn *sim.Conn, p sim.Payload) sim.Payload {
 		return nil
 	}
 	c := &call{server: s, conn: conn, request: p.(*Request), since: s.node.Monotonic()}
-	if a := s.attempt(c); a != nil {
+	if s.follows() {
+		return &Response{Request: c.request, Err: WrongTarget}
+	}
+	a := s.attempt(c)
+	switch {
+	case a != nil && s.member != nil:
+		return s.member.answer(c, a)
+	case a != nil:
 		return a
+	case s.member != nil:
+		s.member.copy(c.request)
 	}
 	if s.observer != nil {
 		s.observer.Waits(s, c.request)
@@ -167,10 +189,11 @@ func (s *Server) attempt(c *call) *Response {
 
 func (s *Server) carryOut(c *call) *Response {
 	r := c.request
+	s.commits++
 	switch {
 	case s.dialect.MovesClients && r.Epoch != s.epoch && r.Op != CreateSession && r.Op != KeepAlive:
 		return &Response{Request: r, Err: StaleEpoch, Epoch: s.epoch}
-	case r.Op == LeaseGrant, r.Op == SessionCreate, r.Op == CreateSession:
+	case r.Op == LeaseGrant, r.Op == SessionCreate, r.Op == CreateSession, r.Op == CPCreateSession:
 		return s.open(c)
 	case r.Op == LeaseKeepAlive, r.Op == SessionRenew:
 		return s.renew(c)
@@ -194,6 +217,12 @@ func (s *Server) carryOut(c *call) *Response {
 		return s.lock(c)
 	case r.Op == Cancel:
 		return s.cancel(c)
+	case r.Op == CPHeartbeat:
+		return s.heartbeat(r)
+	case r.Op == FencedLock:
+		return s.lockFenced(c)
+	case r.Op == FencedUnlock:
+		return s.unlockFenced(r)
 	}
 	a := &Response{Request: r}
 	if r.Op == Txn {

@@ -18,7 +18,7 @@ type session struct {
 	lockDelay time.Duration
 	deletes   bool // its keys end with it; else they are released
 
-	deadline int64 // on the leader's monotonic clock
+	deadline int64 // on the leader's monotonic clock, or its wall clock
 	timer    *sim.Timer
 	conn     *sim.Conn // on which the last KeepAlive came
 	calls    []*call   // which wait for the session's end, or for the leader's
@@ -51,7 +51,7 @@ func (s *Server) open(c *call) *Response {
 		return &Response{Request: r, Err: refused}
 	}
 	v := &session{
-		id: id, client: c.conn.Client().Name, ttl: ttl, lockDelay: s.dialect.lockDelay(r.LockDelay),
+		id: id, client: c.client(), ttl: ttl, lockDelay: s.dialect.lockDelay(r.LockDelay),
 		deletes: s.dialect.Deletes || r.Delete, conn: c.conn,
 	}
 	v.timer = s.node.NewTimer(alarm(func() { s.expire(v) }))
@@ -96,11 +96,28 @@ func (d *Dialect) lockDelay(asked time.Duration) time.Duration {
 
 // refresh restarts a session's TTL.
 func (s *Server) refresh(v *session, extend time.Duration) {
-	v.deadline = s.node.Monotonic() + int64(v.ttl)*s.dialect.Lives + int64(extend)
-	v.timer.Arm(false, s.noticed(v.deadline))
+	until := s.clock() + int64(v.ttl)*s.dialect.Lives + int64(extend)
+	if s.dialect.Shared {
+		until = max(until, v.deadline)
+	}
+	s.lives(v, until)
+}
+
+// lives lets a session live until a moment.
+func (s *Server) lives(v *session, until int64) {
+	v.deadline = until
+	v.timer.Arm(s.dialect.Wall, s.noticed(until))
 	if s.observer != nil {
 		s.observer.Renewed(s, v.id)
 	}
+}
+
+// clock is what sessions are counted on.
+func (s *Server) clock() int64 {
+	if s.dialect.Wall {
+		return s.node.Wall()
+	}
+	return s.node.Monotonic()
 }
 
 // noticed returns when the leader sees that a deadline has passed: with the next scan, or at once.
@@ -139,7 +156,7 @@ func (s *Server) close(r *Request) *Response {
 
 // expire ends a session whose client has been silent for too long.
 func (s *Server) expire(v *session) {
-	s.expireFor(v, Expired, func() bool { return s.leading && v.deadline <= s.node.Monotonic() })
+	s.expireFor(v, Expired, func() bool { return s.leading && v.deadline <= s.clock() })
 }
 
 // expireFor ends a session that the leader takes for expired, if it is still there and still so when that is done.
@@ -171,11 +188,15 @@ func (s *Server) endFor(v *session, why Reason) {
 		s.observer.Ended(s, v.id, why, changes)
 	}
 	s.wake(changes)
+	if s.member != nil {
+		s.member.copy(&Request{Op: cpEnd, Session: v.id})
+	}
 }
 
 // end ends a session: its keys end or are released, and may not be had by others for the lock-delay.
 func (s *Server) end(v *session, delayed bool) {
 	names := s.store.of(v.id)
+	s.leave(v.id)
 	if s.dialect.Deletes {
 		slices.Sort(names) // lease/lessor.go, Revoke
 	}

@@ -147,6 +147,12 @@ func (t *store) acquire(name, value string, flags uint64, id SessionID) bool {
 	return true
 }
 
+// fence numbers the present holder of a key otherwise than by how often that has changed.
+func (t *store) fence(name string, number int64) {
+	t.keys[name].LockIndex = number
+	t.changes[len(t.changes)-1].Key.LockIndex = number
+}
+
 // release takes a key from the session that has it. A release in the name of no session is refused (Consul, kvsUnlockTxn
 // in agent/consul/state/kvs.go), also where nobody has the key.
 func (t *store) release(name string, id SessionID) bool {
