@@ -124,6 +124,8 @@ var catalogue = []Algorithm{
 	zkSequentialNumberToken(),
 	curatorMutex(),
 	chubby(),
+	hazelcastFenced(),
+	hazelcastUnsafe(),
 	etcd(),
 	etcdNoRecheck(),
 	etcdSharedLease(),

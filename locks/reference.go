@@ -17,8 +17,8 @@ func ReferenceOf(a *Algorithm, renewed bool) string {
 		return ""
 	}
 	return map[string]string{
-		"zookeeper": "zk-sequential", "etcd": "etcd", "consul": "consul", "chubby": "chubby", "memcached": "memcached-cas",
-		"mysql": "mysql-get-lock", "postgres": "pg-advisory", "object": "k8s-lease",
+		"zookeeper": "zk-sequential", "etcd": "etcd", "consul": "consul", "chubby": "chubby", "hazelcast": "hazelcast-fenced",
+		"memcached": "memcached-cas", "mysql": "mysql-get-lock", "postgres": "pg-advisory", "object": "k8s-lease",
 	}[a.Servers]
 }
 

@@ -128,14 +128,18 @@ func (r *recorder) SQL() locks.SQL {
 	return &sqlRecorder{r.Process.SQL(), r}
 }
 
-// Other notes objects. Of other kinds of servers it notes the kind alone: what their client is asked is not known here.
+// Other notes objects, and what Hazelcast is asked. Of other kinds of servers it notes the kind alone: what their client is asked is not known here.
 func (r *recorder) Other(kind string) any {
 	r.asks(kind)
 	client := r.Process.Other(kind)
-	if c, ok := client.(locks.Objects); ok {
+	switch c := client.(type) {
+	case locks.Objects:
 		return &objectRecorder{c, r}
+	case locks.Hazelcast:
+		return &hazelcastRecorder{c, r}
+	default:
+		return client
 	}
-	return client
 }
 
 // recordedLock notes leases.

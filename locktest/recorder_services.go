@@ -111,6 +111,24 @@ func (c *chubbyRecorder) TryAcquire(timeout time.Duration, session uint64, lock 
 	return c.Chubby.TryAcquire(timeout, session, lock)
 }
 
+type hazelcastRecorder struct {
+	locks.Hazelcast
+	r *recorder
+}
+
+// CreateSession notes how long the session lives.
+func (c *hazelcastRecorder) CreateSession(timeout, ttl time.Duration) (uint64, error) {
+	note(&c.r.seen.lives, ttl)
+	return c.Hazelcast.CreateSession(timeout, ttl)
+}
+
+// Lock notes the lock.
+func (c *hazelcastRecorder) Lock(timeout time.Duration, call locks.HazelcastCall, wait time.Duration) (uint64, error) {
+	c.r.sends()
+	c.r.seen.sees(call.Lock, locks.OneNode)
+	return c.Hazelcast.Lock(timeout, call, wait)
+}
+
 type memcachedRecorder struct {
 	locks.Memcached
 	r *recorder

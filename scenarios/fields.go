@@ -106,8 +106,8 @@ var lockFields = ofBackends(mapping[Lock]{
 				"of a library.").must(),
 		bind("ttl", atLeast(time.Millisecond), func(l *Lock) *time.Duration { return &l.TTL },
 			"The time to live of the lease, or the time-out of the session, for locks that have either. Servers have limits: etcd "+
-				"and Chubby grant the nearest possible value (whole seconds from `2s` on; `1s` to `1m`), ZooKeeper grants 2 to 20 "+
-				"ticks, and Consul refuses values outside of `10s` to `24h`.").or("10s"),
+				"and Chubby grant the nearest possible value (whole seconds from `2s` on; `1s` to `1m`), Hazelcast counts whole "+
+				"seconds, ZooKeeper grants 2 to 20 ticks, and Consul refuses values outside of `10s` to `24h`.").or("10s"),
 		bind("key", line("a line of text"), func(l *Lock) *string { return &l.Key },
 			"The lock's name on the servers.").or("lock"),
 		bind("renew", omitted(atLeast(time.Millisecond)), func(l *Lock) *time.Duration { return &l.Renew },

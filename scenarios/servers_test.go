@@ -31,6 +31,8 @@ func TestServersAreCalledByTheirKind(t *testing.T) {
 		{Servers{Kind: "etcd"}, []string{"etcd-1"}, holder},
 		{Servers{Kind: "consul"}, []string{"consul-1"}, holder},
 		{Servers{Kind: "chubby"}, []string{"chubby-1"}, holder},
+		{Servers{Kind: "hazelcast"}, []string{"hazelcast-1"}, holder},
+		{Servers{Kind: "hazelcast-unsafe"}, []string{"hazelcast-1", "hazelcast-2"}, []string{"holder", "master"}},
 		{Servers{Kind: "memcached"}, []string{"memcached-1"}, holder},
 		{Servers{Kind: "mysql"}, []string{"mysql-1"}, holder},
 		{Servers{Kind: "postgres"}, []string{"postgres-1"}, holder},

@@ -80,6 +80,7 @@ var voices = []struct{ title, name string }{
 	{"Apache Curator, and clients of ZooKeeper", "Curator"},
 	{"etcd and Consul", "etcd"},
 	{"etcd and Consul", "Consul"},
+	{"Hazelcast's documentation, and Hazelcast", "Hazelcast"},
 	{"Databases and memcached", "MySQL"},
 	{"Databases and memcached", "databases"},
 	{"Databases and memcached", "PgBouncer"},

@@ -15,7 +15,7 @@ import (
 
 // TestRefusedTimesToLiveAreThoseOfTheServers: what scenarios are refused for is what the simulated servers refuse.
 func TestRefusedTimesToLiveAreThoseOfTheServers(t *testing.T) {
-	for _, d := range []lease.Dialect{lease.Etcd(), lease.Consul(), lease.Chubby()} {
+	for _, d := range []lease.Dialect{lease.Etcd(), lease.Consul(), lease.Chubby(), lease.Hazelcast(), lease.HazelcastUnsafe()} {
 		f := scenarios.Kind(d.Name).Facts()
 		require.Equal(t, d.Name, f.Name)
 		require.Equal(t, d.Strict, f.MaxTTL > 0, d.Name)

@@ -50,7 +50,7 @@ var groups = []group{
 	}},
 	{title: "More of Redis", has: servedBy("redis")},
 	{title: "More of ZooKeeper", has: servedBy("zookeeper")},
-	{title: "More of etcd, Consul and Chubby", has: servedBy("etcd", "consul", "chubby")},
+	{title: "More of etcd, Consul and Chubby, and Hazelcast", has: servedBy("etcd", "consul", "chubby", "hazelcast", "hazelcast-unsafe")},
 	{title: "Databases, memcached, object stores and Kubernetes", has: func(*scenarios.Scenario) bool { return true }},
 }
 

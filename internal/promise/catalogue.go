@@ -55,6 +55,8 @@ func (s *Subject) particular() *Subject {
 		s.Margin = 20
 	case "reentrant", "redisson-fenced", "redisson-fenced-get-token", "redisson-fair", "redisson-multi":
 		s.Margin, s.Reentrant, s.ByName = 67, true, true
+	case "hazelcast-fenced", "hazelcast-unsafe": // its holder is not told that the session is over
+		s.Lost, s.Notice, s.Reentrant, s.ByName = false, false, true, true
 	case "redisson-multi-lease":
 		s.Reentrant, s.ByName = true, true
 	case "redlock-extend":
@@ -106,6 +108,7 @@ var kept = map[string]string{
 	"zk-sequential-number-token": "service release",
 	"curator-mutex":              "service release",
 	"etcd-no-recheck":            "service release",
+	"hazelcast-unsafe":           "",
 	"etcd-shared-lease":          "",
 	"k8s-release-on-cancel":      "within-lease tokens fenced-read-write",
 	"s3-lockfile":                "",

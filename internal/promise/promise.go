@@ -111,7 +111,7 @@ func For(s *Subject) []Promise {
 	switch f := s.facts(); {
 	case f.Holds == backend.ByConnection:
 		list = s.onDatabase()
-	case f.InSession() && f.Elects:
+	case f.InSession() && !s.ensemble():
 		list = s.onSessions()
 	case f.InSession():
 		list = s.onEnsemble()

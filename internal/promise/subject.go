@@ -43,7 +43,7 @@ func (s *Subject) InSession() bool { return s.facts().InSession() }
 
 // ensemble reports whether the lock lives in a session of several servers that are simulated one by one. Their client libraries
 // tell it when the connection to one of them is suspended.
-func (s *Subject) ensemble() bool { return s.InSession() && !s.facts().Elects }
+func (s *Subject) ensemble() bool { return s.InSession() && s.facts().Role == "leader" }
 
 // Deploy decides how many Redis servers there are to be, as is usual for such locks.
 func (s *Subject) Deploy() {

@@ -54,7 +54,7 @@ func (b *board) threats() []string {
 			"in a data centre, and they are placed at steps where they matter. What compares is a row with another, " +
 			"or a column with another; no number is the probability that production fails.",
 		simulated + ours,
-		"etcd, Consul and Chubby are simulated as one node whose writes reach their quorum in one step: what their " +
+		"etcd, Consul, Chubby and Hazelcast are simulated as one node whose writes reach their quorum in one step: what their " +
 			"locks cost lacks the messages between servers, which ZooKeeper's costs have.",
 		"Most conditions are one kind of fault by itself. What needs two kinds at once does not show there.",
 	}

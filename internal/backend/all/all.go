@@ -21,6 +21,8 @@ var kinds = []backend.Kind{
 	lease.Etcd,
 	lease.Consul,
 	lease.Chubby,
+	lease.Hazelcast,
+	lease.HazelcastUnsafe,
 	memcached.Kind,
 	database.MySQL,
 	database.Postgres,

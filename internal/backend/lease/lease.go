@@ -1,4 +1,4 @@
-// Package lease says what there is to know of services of leases and sessions before a server runs: etcd, Consul, Chubby.
+// Package lease says what there is to know of services of leases and sessions before a server runs: etcd, Consul, Chubby, Hazelcast.
 package lease
 
 import (
@@ -46,3 +46,47 @@ var Chubby backend.Kind = &backend.One{Is: backend.Facts{
 	Says:    []string{trace.ToLook, "KeepAlive", "CreateSession", "CheckSequencer", "EndSession"},
 	Refuses: []string{"the master has changed"},
 }}
+
+// Hazelcast is a CP group of Hazelcast members. Its clients keep one session each, which the members count on their wall clocks; a
+// holder is not told that its session is over.
+var Hazelcast backend.Kind = &backend.One{Is: backend.Facts{
+	Name: "hazelcast", Title: "Hazelcast", Node: "hazelcast", Entry: "lock", Holds: backend.BySession, Elects: true,
+	Doc:   "One node, which stands for the three members of a CP group.",
+	Place: "a Hazelcast CP group", Token: "the fence, the place of the request in the group's log",
+	Fields:   []backend.Field{backend.Promote, backend.EndSession},
+	Patience: 200, Answers: true,
+	TTLs:    []time.Duration{10 * time.Second, 2 * time.Second},
+	Says:    []string{trace.ToLook, "heartbeatSession", "createSession"},
+	Refuses: []string{"the CP group has no leader"},
+}}
+
+// HazelcastUnsafe is two members of a Hazelcast cluster without a CP Subsystem: the owner of the lock's partition, and its backup, which
+// takes its place.
+var HazelcastUnsafe backend.Kind = &partition{backend.One{Is: backend.Facts{
+	Name: "hazelcast-unsafe", Title: "Hazelcast in unsafe mode", Node: "hazelcast", Entry: "lock", Holds: backend.BySession, Role: "master",
+	Doc:   "The owner of a partition, which is the master and at first `hazelcast-1`, and its backup.",
+	Place: "a member of a Hazelcast cluster", Token: "the fence, as the owner of the partition counts requests",
+	Fields:   []backend.Field{backend.EndSession},
+	Patience: 200, Answers: true,
+	TTLs:    []time.Duration{10 * time.Second, 2 * time.Second},
+	Says:    []string{trace.ToLook, "heartbeatSession", "createSession"},
+	Among:   []string{"backup", trace.ToAcquire, trace.ToRelease, "ack", "heartbeat"},
+	Refuses: []string{"the member is not owner of the partition"},
+}}}
+
+type partition struct{ backend.One }
+
+// Shape is that of two members which keep everything in memory, and watch each other.
+func (*partition) Shape(*backend.Servers) backend.Shape {
+	return backend.Shape{Keepers: 2, Voters: 1, Masters: 1, Peers: true, Replicates: true, Watched: true, Volatile: true}
+}
+
+// Lost needs a member that can be reached.
+func (k *partition) Lost(s *backend.Servers, left backend.Remains) string {
+	for _, name := range k.Is.Names(k.Shape(s)) {
+		if left.Reaches(name) {
+			return ""
+		}
+	}
+	return "it cannot reach a member any more"
+}

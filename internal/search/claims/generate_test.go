@@ -88,8 +88,8 @@ func TestEveryKindOfFaultIsDrawnAndHappens(t *testing.T) {
 	drawn := map[search.Kind]bool{}
 	for _, model := range []search.FaultModel{
 		{Lock: "set-nx-lua"}, {Lock: "set-nx-lua", Persistence: []string{"rdb"}, Replicas: []int{2}},
-		{Lock: "zk-sequential"}, {Lock: "etcd"}, {Lock: "consul"}, {Lock: "chubby"}, {Lock: "memcached-cas"},
-		{Lock: "mysql-get-lock"}, {Lock: "pg-advisory"},
+		{Lock: "zk-sequential"}, {Lock: "etcd"}, {Lock: "consul"}, {Lock: "chubby"}, {Lock: "hazelcast-fenced"},
+		{Lock: "memcached-cas"}, {Lock: "mysql-get-lock"}, {Lock: "pg-advisory"},
 	} {
 		for _, kind := range search.Kinds() {
 			model.Faults, model.Drift = []search.Kind{kind}, 1_000

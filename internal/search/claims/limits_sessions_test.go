@@ -8,7 +8,7 @@ import (
 	"github.com/locksim/locksim/internal/search"
 )
 
-// limitsOfSessions is where the promises of the locks of etcd, Consul and Chubby end.
+// limitsOfSessions is where the promises of the locks of etcd, Consul, Chubby and Hazelcast end.
 func limitsOfSessions() []limit {
 	const exclusion = checker.MutualExclusion
 	attentive := []history.Style{history.Attentive}
@@ -44,5 +44,18 @@ func limitsOfSessions() []limit {
 		{Name: "unfenced", Property: checker.Resource, Model: search.FaultModel{Lock: "chubby", Faults: pause,
 			LockDelays: none},
 			Why: `Two clients that believe to hold read the same version.`},
+		{Name: "overrun", Property: exclusion, Model: search.FaultModel{Lock: "hazelcast-fenced", Faults: pause, Styles: attentive},
+			Why: `The session ends while its client stands still, and nobody tells the holder when it goes on.`},
+		{Name: "clock", Property: exclusion, Model: search.FaultModel{
+			Lock: "hazelcast-fenced", Faults: []search.Kind{search.ServerAhead}, Styles: attentive,
+		}, Why: `The leader counts sessions on its wall clock, which steps.`},
+		{Name: "unfenced", Property: checker.Resource, Model: search.FaultModel{Lock: "hazelcast-fenced", Faults: pause},
+			Why: `Two clients that believe to hold read the same version.`},
+		{Name: "failover", Property: checker.ExclusionAtService, Model: search.FaultModel{
+			Lock: "hazelcast-unsafe", Faults: []search.Kind{search.ServerCrash, search.PowerLoss, search.Partition},
+		}, Twin: "hazelcast-fenced", Why: `The backup takes the owner's place without what it has not been sent.`},
+		{Name: "tokens", Property: checker.FencingOrder, Model: search.FaultModel{
+			Lock: "hazelcast-unsafe", Faults: []search.Kind{search.ServerCrash, search.PowerLoss, search.Partition},
+		}, Twin: "hazelcast-fenced", Why: `The backup counts requests from where the owner's last one left it.`},
 	}
 }

@@ -64,6 +64,8 @@ func (v *View) electorate() (of []string, first Reign) {
 		of, first.Node = v.Names, v.Names[0]
 	case role == "leader":
 		of, first.Node = v.Names, v.Names[cmp.Or(servers.Leader, servers.Count())-1]
+	case role == "master" && servers.Shape().Masters == 1 && servers.Replicas == 0 && servers.Shape().Replicates:
+		of, first.Node, first.Epoch = v.Names, v.Names[0], 0
 	case role == "master" && servers.Replicas > 0:
 		// The lock's key is of the first master.
 		of = append([]string{v.Names[0]}, v.Names[servers.Masters:servers.Masters+servers.Replicas]...)

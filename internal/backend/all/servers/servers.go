@@ -27,6 +27,8 @@ var list = []struct {
 	{lease.Etcd, leaseservers.Etcd},
 	{lease.Consul, leaseservers.Consul},
 	{lease.Chubby, leaseservers.Chubby},
+	{lease.Hazelcast, leaseservers.Hazelcast},
+	{lease.HazelcastUnsafe, leaseservers.HazelcastUnsafe},
 	{memcached.Kind, memcachedservers.Build},
 	{database.MySQL, databaseservers.MySQL},
 	{database.Postgres, databaseservers.Postgres},

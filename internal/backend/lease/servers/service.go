@@ -1,4 +1,4 @@
-// Package servers simulates services of leases and sessions in a run: etcd, Consul, Chubby.
+// Package servers simulates services of leases and sessions in a run: etcd, Consul, Chubby, Hazelcast.
 package servers
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/locksim/locksim/sim"
 )
 
-// service is a service of leases and sessions: etcd, Consul or Chubby.
+// service is a service of leases and sessions: etcd, Consul, Chubby or Hazelcast.
 type service struct {
 	simulated.One
 	server   *lease.Server
@@ -36,6 +36,11 @@ func Consul(w simulated.World) simulated.Service {
 
 // Chubby builds a Chubby cell.
 func Chubby(w simulated.World) simulated.Service { return build(w, lease.Chubby(), newChubbyClient) }
+
+// Hazelcast builds a CP group.
+func Hazelcast(w simulated.World) simulated.Service {
+	return build(w, lease.Hazelcast(), newHazelcastClient)
+}
 
 func build(w simulated.World, dialect lease.Dialect, clientOf func(client) locks.Services) *service {
 	s := &service{clientOf: clientOf}

@@ -180,6 +180,17 @@ func (l *truth) Ended(s *lease.Server, _ lease.SessionID, why lease.Reason, chan
 	l.succeed(s)
 }
 
+// Promoted sees a member become the owner of a partition, with what it knows.
+func (l *truth) Promoted(s *lease.Server, owners []*lease.Request) {
+	for _, r := range owners {
+		if r.Key == l.key {
+			l.entries = []entry{{r.Key, r.Session, r.Origin}}
+			l.Back(s.Node().Name, r.Origin)
+			l.Succession.Renewed(l.Holder(), l.promised(s, r.Session))
+		}
+	}
+}
+
 // Wiped sees the disks lose all data.
 func (l *truth) Wiped(*lease.Server, []lease.Change) {
 	l.entries = nil

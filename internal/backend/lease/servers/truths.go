@@ -39,3 +39,10 @@ func (all truths) Wiped(s *lease.Server, changes []lease.Change) {
 		l.Wiped(s, changes)
 	}
 }
+
+// Promoted lets each see a member become the owner of a partition.
+func (all truths) Promoted(s *lease.Server, owners []*lease.Request) {
+	for _, l := range all {
+		l.Promoted(s, owners)
+	}
+}
