@@ -67,8 +67,22 @@ func (t *narrator) claimOfHolders(first, second *history.Acquisition) string {
 }
 
 func (t *narrator) claimOfRelease() string {
+	before := 0 // on other servers at the same moment
+	for i := range t.v.Run.Report.Violations {
+		x := &t.v.Run.Report.Violations[i]
+		if x == t.violation {
+			break
+		}
+		if x.Property == checker.ReleaseSafety && x.At == t.until && slices.Equal(x.Acquisitions, t.violation.Acquisitions) {
+			before++
+		}
+	}
 	i := slices.IndexFunc(t.v.History.Removals, func(r history.Removal) bool {
-		return r.At == t.until && (r.Again || r.Ended != 0) && t.taken(0) != nil && r.By == t.taken(0).ID
+		is := r.At == t.until && (r.Again || r.Ended != 0) && t.taken(0) != nil && r.By == t.taken(0).ID
+		if is {
+			before--
+		}
+		return is && before < 0
 	})
 	if i < 0 {
 		return ""
@@ -86,19 +100,21 @@ func (t *narrator) claimOfUpdates(first, second *history.Acquisition) string {
 	if over == nil {
 		return ""
 	}
-	under := t.access(first.ID, history.Write, over.Register, t.until)
 	mine := t.access(first.ID, history.Read, over.Register, t.until)
 	theirs := t.access(second.ID, history.Read, over.Register, t.until)
-	if under == nil || mine == nil || theirs == nil || mine.Version != theirs.Version {
+	destroyed := t.destroyed(over, first.ID)
+	if len(destroyed) == 0 || mine == nil || theirs == nil || mine.Version != theirs.Version {
 		return ""
 	}
 	why := ""
 	if t.alone {
-		why = t.taking(under, over)
+		why = t.taking(destroyed[0], over)
 	}
-	lost := []string{t.who(first) + " wrote at " + t.ref(under.Applied, moments.PlaceOfAccess(under))}
-	for _, w := range t.builtOn(under, over) {
-		lost = append(lost, t.v.Holder(w.Acquisition, w.Client)+" at "+t.ref(w.Applied, moments.PlaceOfAccess(w)))
+	var lost []string
+	verb := " wrote at "
+	for _, w := range destroyed {
+		lost = append(lost, t.v.Holder(w.Acquisition, w.Client)+verb+t.ref(w.Applied, moments.PlaceOfAccess(w)))
+		verb = " at "
 	}
 	return fmt.Sprintf("%s overwrites at %s what %s, without having read it%s", t.who(second),
 		t.ref(over.Applied, moments.PlaceOfAccess(over)), wording.Listing(lost), why)

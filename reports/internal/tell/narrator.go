@@ -275,11 +275,26 @@ func (t *narrator) ended() {
 
 // lostInSilence tells of a holder that lost what it was granted, and how its servers came to have it no longer.
 func (t *narrator) lostInSilence() {
-	if a := t.taken(0); a != nil && a.Returned != trace.Never {
-		t.play(a)
-		t.ends(a, t.until)
+	a := t.taken(0)
+	if a == nil || a.Returned == trace.Never {
+		t.checkersWords()
+		return
 	}
-	t.checkersWords()
+	t.play(a)
+	t.ends(a, t.until)
+	if t.violation.Kind != "not told" {
+		t.checkersWords()
+		return
+	}
+	what := "is not told of its loss"
+	switch b, _ := a.Belief(); {
+	case t.tells(checker.MutualExclusion): // which says until when it believes
+	case b.To > t.v.History.End:
+		what += " and believes that it holds to the end of the run"
+	default:
+		what += " and believes that it holds until " + t.ref(b.To, moments.PlaceOfBelief(t.v, a).Ended())
+	}
+	t.add(clause{at: t.until, order: orderLast, who: t.who(a), what: what, silent: true})
 }
 
 // checkersWords tell what there are no other words for.

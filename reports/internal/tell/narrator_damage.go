@@ -1,7 +1,6 @@
 package tell
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -37,19 +36,19 @@ func (t *narrator) lost() {
 		t.checkersWords()
 		return
 	}
-	for _, a := range []*history.Acquisition{first, second} {
-		if read := t.access(a.ID, history.Read, over.Register, t.until); read != nil {
-			t.accesses(read)
-		}
-	}
-	under := t.access(first.ID, history.Write, over.Register, t.until)
-	if under == nil {
+	list := t.destroyed(over, first.ID)
+	if len(list) == 0 {
 		t.checkersWords()
 		return
 	}
-	t.accesses(under)
-	lost := []string{t.who(first) + "'s"}
-	for _, w := range t.builtOn(under, over) {
+	under := list[0]
+	for _, id := range []history.ID{under.Acquisition, second.ID} {
+		if read := t.access(id, history.Read, over.Register, t.until); read != nil {
+			t.accesses(read)
+		}
+	}
+	var lost []string
+	for _, w := range list {
 		t.accesses(w)
 		lost = append(lost, t.v.Holder(w.Acquisition, w.Client)+"'s")
 	}
@@ -59,28 +58,44 @@ func (t *narrator) lost() {
 		updates = " updates are lost"
 	}
 	based := ", and "
-	if read := t.access(first.ID, history.Read, over.Register, under.Applied); read != nil {
+	if read := t.access(under.Acquisition, history.Read, over.Register, under.Applied); read != nil {
 		based = fmt.Sprintf(", computed from version %d too: ", t.v.Version(read))
 	}
 	t.conclude(over.Applied, based+wording.Listing(lost)+updates+t.taking(under, over), moments.PlaceOfAccess(over))
 }
 
-// builtOn lists the writes of other acquisitions that came between a write and one that has not seen it, and that had: they are lost with
-// it.
-func (t *narrator) builtOn(under, over *history.Access) (list []*history.Access) {
+// destroyed lists the writes that one has overwritten without having seen them, the oldest first: those that the write before it was built on,
+// back to one that was computed from the same version as itself. If there is no such chain, it is that of another acquisition alone.
+func (t *narrator) destroyed(over *history.Access, first history.ID) (list []*history.Access) {
+	seen := t.access(over.Acquisition, history.Read, over.Register, over.Applied)
+	for w := t.writeBefore(over, nil); seen != nil && w != nil && w.Acquisition != over.Acquisition; {
+		list = append(list, w)
+		read := t.access(w.Acquisition, history.Read, w.Register, w.Applied)
+		if read == nil {
+			break
+		}
+		if read.Version == seen.Version {
+			slices.Reverse(list)
+			return list
+		}
+		w = t.writeBefore(w, read)
+	}
+	if under := t.access(first, history.Write, over.Register, over.Applied); under != nil {
+		return []*history.Access{under}
+	}
+	return nil
+}
+
+// writeBefore returns the last write before another one in the same register, or that of the version which was read; nil if there is none.
+func (t *narrator) writeBefore(over, read *history.Access) (last *history.Access) {
 	for i := range t.v.History.Accesses {
 		w := &t.v.History.Accesses[i]
-		between := w.Op == history.Write && w.Accepted && w.Register == over.Register && under.Applied < w.Applied && w.Applied < over.Applied
-		if !between || w.Acquisition == under.Acquisition || w.Acquisition == over.Acquisition {
-			continue
-		}
-		read := t.access(w.Acquisition, history.Read, w.Register, w.Applied)
-		if read != nil && read.Version >= under.Version {
-			list = append(list, w)
+		before := w.Op == history.Write && w.Accepted && w.Register == over.Register && w.Applied < over.Applied
+		if before && (read == nil || w.Version == read.Version) && (last == nil || last.Applied < w.Applied) {
+			last = w
 		}
 	}
-	slices.SortStableFunc(list, func(a, b *history.Access) int { return cmp.Compare(a.Applied, b.Applied) })
-	return list
+	return last
 }
 
 // taking says why the resource took both writes, if it would not have taken them otherwise.
