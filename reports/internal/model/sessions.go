@@ -1,6 +1,7 @@
 package model
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -59,9 +60,17 @@ func (v *View) concerns(e *trace.Event, c *history.Copy) bool {
 	return !v.Several() || lock == "" || e.Detail == "" || slices.Contains(strings.Fields(e.Detail), lock)
 }
 
-// TTL is the time to live of a client's leases of a lock, or the time-out of its session; lock is "" if there is one.
+// TTL is the time to live of a client's leases of a lock, or the time-out of its session, which may be another than it asks for; lock is
+// "" if there is one.
 func (v *View) TTL(client, lock string) time.Duration {
-	return v.Run.Case.Scenario.LockOfProcess(client, lock).TTL
+	asked := v.Run.Case.Scenario.LockOfProcess(client, lock).TTL
+	for _, n := range v.History.Notes {
+		text, is := strings.CutPrefix(n.Text, fmt.Sprintf("asks for a TTL of %v and is given ", asked))
+		if given, err := time.ParseDuration(text); is && n.Node == client && err == nil {
+			return given
+		}
+	}
+	return asked
 }
 
 // heardOf are the moments at which the leader hears of a client: from itself, or from the server that the client is

@@ -207,6 +207,8 @@ func (t *narrator) unkept(f *model.Fault) string {
 	switch {
 	case !slices.Contains(s.Names(), f.Node):
 		return ""
+	case f.Of.Action.Keep == "nothing":
+		return ", since none of its writes survive"
 	case s.Disk == "lies":
 		return ", which its disk had only said to have"
 	case s.Persistence == "everysec" || s.Persistence == "lazy":

@@ -36,10 +36,11 @@ func (t *narrator) lastRenewal(a *history.Acquisition, g *history.Grant) {
 		return
 	}
 	if outcome := t.outcome(last, g.To); outcome != "" {
-		if t.v.Answered(last) == trace.Never {
-			outcome = "is sent" + here + " and " + outcome
+		at := t.v.Answered(last)
+		if at > g.To {
+			at, outcome = last.Sent, "is sent"+here+" and "+outcome
 		}
-		t.tell(last.Sent, moments.OrderService, t.who(a)+"'s last renewal ("+last.What+")", outcome, moments.Place{})
+		t.tell(at, moments.OrderService, t.who(a)+"'s last renewal ("+last.What+")", outcome, moments.Place{})
 		t.wrong(last.What, "is the last renewal")
 	}
 }
