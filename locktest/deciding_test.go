@@ -43,7 +43,7 @@ var deciding = map[string]string{
 	"watches once":                               "last request for the lock (getChildren) watches nothing",
 	"deletes first":                              "release (delete) deletes a/1's znode",
 	"renews any row beside the dead":             "the renewals (UPDATE) of ",
-	"row forever":                                "Each time its INSERT is answered 0 rows",
+	"row forever":                                "'s INSERT is answered 0 rows",
 	"leaves all":                                 "a release (EVAL) of a deletes a's key while a is still in its critical section",
 	"minority":                                   "though only redis-2 has granted it",
 	"deadline from the reply":                    " s after its SET was sent",

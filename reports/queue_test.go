@@ -131,7 +131,7 @@ acquisition id=1 client=a invoked=4ms outcome=pending
 wait client=a from=4ms to=never ended=waiting`, events...)
 	}
 	require.Contains(t, story("(error) NOREPLICAS Not enough good replicas to write."),
-		`Each time its SET is answered "NOREPLICAS Not enough good replicas to write.", and a waits in vain`)
+		`Each time a's SET is answered "NOREPLICAS Not enough good replicas to write.", and a waits in vain`)
 	require.Contains(t, story("(error) ERR unknown command 'DELEX', with args beginning with: 'lock' 'IFEQ' '9a813699f1138da8'"),
 		`answered "ERR unknown command 'DELEX'…", and`)
 	require.NotContains(t, story(strings.Repeat("9", 50)), "Each time", "nobody reads that")

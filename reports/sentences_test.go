@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -144,4 +145,19 @@ func TestWhatIsLeftBehindHasTheNameThatItsServersGiveIt(t *testing.T) {
 		})
 		require.Contains(t, textOf(t, []reports.Run{r}, reports.TextOptions{Width: 200}), "node-3 still has its "+entry+" from")
 	}
+}
+
+// TestAnEntryThatComesFirstInAQueueIsNotMadeThen has one task's release delete the entry before another task's, whose Lock has given up.
+func TestAnEntryThatComesFirstInAQueueIsNotMadeThen(t *testing.T) {
+	r := runOf(t, "lock: {algorithm: etcd, ttl: 8s}\nservers: {kind: etcd}\nclients: {a: {tasks: 2}, b: {}}", `
+history registers=1 authority end=30s
+acquisition id=1 client=a returned=4ms outcome=ok unlocked=12ms released=14ms release=ok
+acquisition id=2 client=a task=1 invoked=4ms returned=6ms outcome=failed
+copy node=etcd-1 acquisition=1 client=a from=3ms to=13ms gone=deleted
+copy node=etcd-1 acquisition=2 client=a from=13ms`, called(1, "a", "etcd-1", "DeleteRange", trace.ToRelease, 12*time.Millisecond)...)
+	r.Report.Violations = []checker.Violation{{
+		Property: checker.Leak, Kind: "left behind by a failed acquisition", At: 8e9, Acquisitions: []history.ID{2}, Text: "a/1 has left its key behind",
+	}}
+	require.Equal(t, "a/1 has left its key behind: a/1's Lock should have deleted it when it gave up.", reports.Story(&r, checker.Leak))
+	require.Equal(t, "Lock leaves an entry", reports.Deciding(&r, checker.Leak))
 }

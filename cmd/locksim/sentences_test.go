@@ -96,6 +96,74 @@ lock: {algorithm: watchdog, renew: 8s}
 clients: {a: {work: 10s}, b: {start: 1ms}}
 faults: [{after: {node: a, does: acquired}, pause: a, for: 2s}]`,
 			[]string{"and its lease expires at ⑥ before a sends its first renewal (EVAL)"}, []string{"sends no renewal"},
+		}, {
+			"a lock is lost when its key is evicted, and not when its lease would have ended", `
+lock: {algorithm: watchdog, ttl: 10s, renew: 8s}
+clients: {a: {work: 25s}, b: {start: 1s, work: 12s}}
+faults: [{at: 3s, evict: redis-1}]`,
+			[]string{"Not told: a lost the lock at 3s and, not told of it, believed that it held until 25.01s.", "a is not told of its loss and"},
+			[]string{"lost the lock at 10"},
+		}, {
+			"a lease is as long as the one that is given", `
+lock: {algorithm: etcd, ttl: 1s}
+servers: {kind: etcd}
+clients: {a: {work: 5s}, b: {start: 500ms, work: 1s}}
+faults: [{after: {node: a, does: receive, what: LeaseKeepAlive}, nth: 2, pause: a, for: 1200ms}]`,
+			[]string{"and a lease of 2 s, which it renews"}, []string{"a lease of 1 s"},
+		}, {
+			"a renewal is sent at one time and not answered by another", `
+lock: {algorithm: azure-blob-lease, ttl: 15s, renew: 5s}
+servers: {kind: object}
+clients: {a: {work: 30s}, b: {start: 1s, work: 15s}}
+faults: [{at: 7s, cut: {from: a, to: store-1}, for: 33s}]`,
+			[]string{"Its last renewal (renew-lease) is sent at 10.01s and is not answered in time"}, nil,
+		}, {
+			"an answer to a renewal is told when it comes", `
+lock: {algorithm: reentrant, ttl: 1s}
+clients: {a: {work: 2s}}
+faults: [{after: {node: a, does: acquired}, evict: redis-1}]`,
+			[]string{"a's last renewal (EVAL) is answered (integer) 0 at 339.333ms"}, nil,
+		}, {
+			"releases on several servers at once are told one by one", `
+lock: {algorithm: redlock-extend, ttl: 10s}
+servers: {masters: 3}
+clients: {a: {work: 25s}, b: {start: 1s, work: 1s}}
+faults: [{at: 0s, same-random: [a, b]}]`,
+			[]string{"Released another's lock: a's, by b on redis-1 at ④. • Released another's lock: a's, by b on redis-2 at ⑤."}, nil,
+		}, {
+			"a write overwrites the one before it", `
+lock: {algorithm: set-nx-lua, ttl: 20s}
+clients: {a: {work: 8s}, b: {start: 500ms, work: 8s, retry: 50ms}, c: {start: 600ms, work: 8s, retry: 70ms}}
+faults: [{at: 2s, evict: redis-1}, {at: 3s, evict: redis-1}]`,
+			[]string{"b overwrites at ⑮ what a wrote at ⑫", "c overwrites at ⑱ what b wrote at ⑮"}, nil,
+		}, {
+			"a lock is free since its release, and who died in the queue has asked before", `
+lock: {algorithm: redisson-fair, ttl: 10s}
+progress: 4s
+clients: {a: {work: 3s}, b: {start: 500ms, work: 1s}, c: {start: 1s, work: 1s}}
+faults: [{at: 2s, crash: b}]`,
+			[]string{"and b asks for the lock at 500ms. c asks for the lock at 1s", "and a releases the lock at ⑥. c waits too long"}, nil,
+		}, {
+			"a client that asks for its own lock waits for itself", `
+lock: {algorithm: set-nx-lua, ttl: 10s}
+progress: 15s
+clients: {a: {work: 1s, enters: 2}, b: {start: 500ms, work: 1s, retry: 50ms}}`,
+			[]string{"asks for it again, while its own key keeps it out. Its lease expires at ③"}, nil,
+		}, {
+			"a release by a wrong clock is told before what it causes", `
+lock: {algorithm: mongo-upsert, ttl: 3s}
+servers: {kind: object}
+progress: 24s
+clients: {a: {}, b: {start: 1ms}}
+faults: [{after: {node: a, does: acquired}, clock: a, step: 50s}]`,
+			[]string{"and a releases the lock. Each time b's put-if-over is answered E11000 duplicate key error"}, nil,
+		}, {
+			"a fault takes what a disk would have kept", `
+lock: {algorithm: set-nx-lua, ttl: 10s}
+servers: {persistence: everysec}
+clients: {a: {work: 6s}, b: {start: 500ms, work: 3s, retry: 100ms}}
+faults: [{at: 5s, crash: redis-1, restart: 200ms, keep: nothing}]`,
+			[]string{"without a's key, since none of its writes survive"}, []string{"reached its disk"},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -248,7 +248,8 @@ func (t *narrator) revives(a *history.Acquisition, by trace.Instant) {
 		before := slices.ContainsFunc(t.v.History.Copies, func(o history.Copy) bool {
 			return o.Acquisition == a.ID && o.Node == c.Node && o.To <= c.From && o.Gone != history.Kept
 		})
-		if request := moments.RequestAt(t.v, c.Node, a.Client, c.From, trace.ToAcquire); request != nil {
+		request := moments.RequestAt(t.v, c.Node, a.Client, c.From, trace.ToAcquire)
+		if request != nil && request.Alt != trace.ToRelease { // else the one before it in the queue has gone
 			what := "makes a " + t.v.Servers().Entry()
 			if before {
 				what = "puts the " + t.v.Servers().Entry() + " back"

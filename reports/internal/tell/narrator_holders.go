@@ -46,7 +46,9 @@ func (t *narrator) acquires(a *history.Acquisition) {
 		t.tell(a.Returned, moments.OrderBelief, who, t.learns(a), moments.PlaceOfBelief(t.v, a))
 	default:
 		t.grants(a, g, again, "")
-		t.clauses[len(t.clauses)-1].first = a
+		if _, believes := a.Belief(); believes {
+			t.clauses[len(t.clauses)-1].first = a
+		}
 	}
 }
 
@@ -230,6 +232,7 @@ func (t *narrator) renewsIn(a *history.Acquisition, g *history.Grant) bool {
 func (t *narrator) ends(a *history.Acquisition, by trace.Instant) {
 	who := t.who(a)
 	t.leaves(a, by)
+	t.waitsForItself(a, by)
 	for i := range t.v.History.Copies {
 		if c := &t.v.History.Copies[i]; c.Acquisition == a.ID && c.To <= by {
 			t.losesCopy(c, who)
@@ -238,6 +241,18 @@ func (t *narrator) ends(a *history.Acquisition, by trace.Instant) {
 	for i := range t.v.History.Removals {
 		if r := &t.v.History.Removals[i]; r.Ended == a.ID && r.At <= by {
 			t.removes(r, who)
+		}
+	}
+}
+
+// waitsForItself tells that somebody asks for a lock that it holds, and waits until that is over.
+func (t *narrator) waitsForItself(a *history.Acquisition, by trace.Instant) {
+	g := t.v.LastGrant(a.ID, by)
+	for i := range t.v.History.Waits {
+		w := &t.v.History.Waits[i]
+		own := w.Client == a.Client && w.Task == a.Task && a.Returned <= w.From && t.v.BelievesAt(a.ID, w.From)
+		if own && g != nil && w.From < g.To && g.To <= w.To {
+			t.tell(w.From, moments.OrderBelief, t.who(a), "asks for it again"+here+", while its own "+t.v.Servers().Entry()+" keeps it out", moments.Place{})
 		}
 	}
 }

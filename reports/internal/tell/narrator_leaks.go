@@ -305,7 +305,8 @@ func request(v *model.View, c *history.Copy) (m *model.Sent, nth string) {
 	n := 0
 	for i := range v.Messages {
 		o := &v.Messages[i]
-		if o.Reply || o.From != c.Client || o.To != c.Node || o.Executed != c.From {
+		made := o.From == c.Client && o.To == c.Node && o.Executed == c.From && o.Purpose != trace.ToRelease // which lets the next in a queue be the first
+		if o.Reply || !made {
 			continue
 		}
 		for k := range i {

@@ -138,9 +138,6 @@ func (t *narrator) deadAhead() string {
 	if len(dead) == 0 {
 		return ""
 	}
-	if a := t.lastHolder(); a != nil {
-		t.leaves(a, t.until)
-	}
 	t.wrong("Lock", "leaves a dead client in the queue")
 	keep := "died while it waited and keeps its place in the queue"
 	if len(dead) > 1 {

@@ -40,6 +40,7 @@ func (t *narrator) stall() {
 	}
 	blocked := cmp.Or(t.unserved(waiter), t.blocked())
 	if blocked == "" {
+		t.forerunners(waiter)
 		outlasts := t.outlasts(waiter)
 		if blocked = t.unanswered(waiter); blocked == "" && !outlasts {
 			blocked = t.silentServers(waiter)
@@ -55,6 +56,15 @@ func (t *narrator) stall() {
 		blocked += who + " "
 	}
 	t.clauses = append(t.clauses, clause{at: t.until, step: math.MaxUint64, order: orderLast, what: blocked + vain + here, silent: true})
+}
+
+// forerunners tell of clients that asked before the one who waits and died while they waited.
+func (t *narrator) forerunners(w *history.Wait) {
+	for i := range t.v.History.Waits {
+		if o := &t.v.History.Waits[i]; o.Ended == history.Died && o.From < w.From && o.To <= t.until {
+			t.tell(o.From, moments.OrderBelief, t.v.Waiter(o), "asks for the lock", moments.Place{Lane: moments.BeliefLane(t.v.Waiter(o)), Key: ""})
+		}
+	}
 }
 
 // inVain says of a client that waited for longer than it should whether it got the lock at last.
@@ -413,7 +423,7 @@ func (t *narrator) answers(w *history.Wait) (text string) {
 		return "" // it has long stopped asking
 	}
 	for i, m := range list {
-		said := "each time its " + m.What + " " + t.outcome(m, t.until) + ", and "
+		said := "each time " + t.v.Waiter(w) + "'s " + m.What + " " + t.outcome(m, t.until) + ", and "
 		last := i == len(list)-1 && t.v.Answered(m) > t.until // not answered yet
 		if !last && (t.v.Answered(m) == trace.Never || t.outcome(m, t.until) == "" || text != "" && text != said) {
 			return ""
@@ -457,6 +467,16 @@ func (t *narrator) lastHolder() *history.Acquisition {
 	return last
 }
 
+// lastRelease tells of the acquisition whose entry went last, where none is left, and how it went.
+func (t *narrator) lastRelease() {
+	if c := t.goneBefore(t.until); c != nil {
+		if a := t.v.History.Acquisition(c.Acquisition); a != nil && a.Returned <= t.until {
+			t.acquires(a)
+			t.leaves(a, t.until)
+		}
+	}
+}
+
 // notReturned begins what is said of somebody who was granted the lock and does not hear of it.
 const notReturned = "Lock does not return to "
 
@@ -470,6 +490,7 @@ func (t *narrator) blocked() string {
 	}
 	first, nodes := t.inTheWay()
 	if first == nil {
+		t.lastRelease()
 		return cmp.Or(t.withheld(), t.splitVotes(), t.unacknowledged(), t.exchanged(), t.deadAhead(), t.refusals())
 	}
 	who := t.v.Holder(first.Acquisition, first.Client)
