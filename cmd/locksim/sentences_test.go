@@ -164,6 +164,29 @@ servers: {persistence: everysec}
 clients: {a: {work: 6s}, b: {start: 500ms, work: 3s, retry: 100ms}}
 faults: [{at: 5s, crash: redis-1, restart: 200ms, keep: nothing}]`,
 			[]string{"without a's key, since none of its writes survive"}, []string{"reached its disk"},
+		}, {
+			"a key that ends as it was told is not too early, though other servers have renewed theirs", `
+lock: {algorithm: redlock-extend, ttl: 10s, renew: 8s}
+servers: {masters: 3}
+clients: {a: {work: 30s}, b: {start: 500ms, work: 5s, retry: 100ms}}
+faults: [{before: {node: redis-*, does: execute, what: renew}, error: "LOADING Redis is loading the dataset in memory"}]`,
+			nil, []string{"earlier end", "too early"},
+		}, {
+			"a lease dated when its renewal was sent is not cut short by a later one", `
+lock: {algorithm: gcs, ttl: 3s, timeout: 5ms}
+servers: {kind: object}
+clients: {a: {}, b: {start: 1ms, sections: 2, work: 6s}, c: {start: 3s, work: 100ms}}
+faults: [{after: {node: b, does: acquired}, pause: store-1, for: 500ms}]
+seed: 0x4`,
+			[]string{"b's last renewal (patch-if-meta) is answered 412 Precondition Failed"}, []string{"earlier end"},
+		}, {
+			"what late renewals do to another's entry is told once", `
+lock: {algorithm: gcs, ttl: 3s}
+servers: {kind: object}
+styles: careless
+clients: {a: {work: 10s}, b: {start: 1ms, work: 200ms}, c: {start: 2ms}}
+faults: [{after: {node: a, does: acquired}, pause: a, for: 4s}]`,
+			[]string{"prolongs b's object at ⑩ as if it were its own. b writes version 1 at ⑪; a is not told of its loss"}, nil,
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -32,8 +32,12 @@ func (v *View) TooEarly(c *history.Copy) bool {
 	if c.Gone != history.Expired || !v.grantedBeyond(c) {
 		return false
 	}
-	if sets := v.sets(c, c.To); len(sets) > 0 && v.lasted(c, sets[len(sets)-1], c.To) {
+	sets := v.sets(c, c.To)
+	if len(sets) > 0 && c.To.Sub(sets[len(sets)-1].At) >= v.ttlOf(c)-redisMillisecond {
 		return false // it lasted for as long as it was asked to; where several servers vote, they were asked one after another
+	}
+	if slices.ContainsFunc(sets, func(e *trace.Event) bool { return v.asked(c, e, e.At) }) {
+		return false // likewise, and what came later was refused
 	}
 	return !v.replacedAsMaster(c) || c.Expires > c.To+redisMillisecond
 }
@@ -59,12 +63,28 @@ func (v *View) Shortener(c *history.Copy) *trace.Event {
 	}
 	sets := v.sets(c, end)
 	last := len(sets) - 1
-	if last < 0 || sets[last].Alt != trace.ToRenew || v.lasted(c, sets[last], end) || v.oneOfSeveral(c) || slices.ContainsFunc(sets, func(e *trace.Event) bool {
-		return v.lasted(c, e, end) && end.Sub(e.At) <= v.ttlOf(c)+redisMillisecond // what came later was refused, and changed nothing
-	}) {
+	if last < 0 || sets[last].Alt != trace.ToRenew || end.Sub(sets[last].At) >= v.ttlOf(c)-redisMillisecond || v.oneOfSeveral(c) {
+		return nil
+	}
+	if slices.ContainsFunc(sets, func(e *trace.Event) bool { return v.asked(c, e, v.sentAt(e)) }) { // and what came later was refused
 		return nil
 	}
 	return sets[last]
+}
+
+// asked reports whether the end of an entry is what a request asked for: a lease from when it was executed, or from when it was sent.
+func (v *View) asked(c *history.Copy, e *trace.Event, from trace.Instant) bool {
+	end, ttl := min(c.To, c.Expires), v.ttlOf(c)
+	return end.Sub(from) >= ttl-redisMillisecond && end.Sub(e.At) <= ttl+redisMillisecond
+}
+
+// sentAt is when the request was sent that a step executes.
+func (v *View) sentAt(e *trace.Event) trace.Instant {
+	i := slices.IndexFunc(v.Messages, func(m Sent) bool { return m.ID == e.Msg })
+	if i < 0 {
+		return e.At
+	}
+	return v.Messages[i].Sent
 }
 
 // oneOfSeveral reports whether an acquisition has several entries on a server: a renewal is of one of them, and the trace does not say of
@@ -73,11 +93,6 @@ func (v *View) oneOfSeveral(c *history.Copy) bool {
 	return slices.ContainsFunc(v.History.Copies, func(d history.Copy) bool {
 		return d != *c && d.Node == c.Node && d.Acquisition == c.Acquisition && d.From < c.To && c.From < d.To
 	})
-}
-
-// lasted reports whether it was as long from a request to the end of an entry as its client asks for.
-func (v *View) lasted(c *history.Copy, set *trace.Event, end trace.Instant) bool {
-	return end.Sub(set.At) >= v.ttlOf(c)-redisMillisecond
 }
 
 // sets lists the requests of its client that asked for an end of an entry before that came, as far as the trace has them.

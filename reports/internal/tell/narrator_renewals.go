@@ -205,14 +205,16 @@ func (t *narrator) prolongers(c *history.Copy, by trace.Instant) (clients []stri
 	return clients, what
 }
 
-// borrows tells of grants that rest on another client's entry, which a late renewal has prolonged.
+// borrows tells of grants that rest on another client's entry, which a late renewal has prolonged first.
 func (t *narrator) borrows(a *history.Acquisition) {
+	var told []*history.Copy
 	for i := range t.v.History.Grants {
 		g := &t.v.History.Grants[i]
 		if g.Acquisition != a.ID || g.From > t.until {
 			continue
 		}
-		if c, what := moments.Lender(t.v, a, g); c != nil {
+		if c, what := moments.Lender(t.v, a, g); c != nil && !slices.Contains(told, c) {
+			told = append(told, c)
 			t.tellOf(g.From, t.who(a)+"'s late renewal ("+what+")", "prolongs "+
 				t.v.EntryOf(t.v.Holder(c.Acquisition, c.Client))+here+" as if it were its own", c.Node, moments.PlaceOfGrant(t.v, g))
 			t.wrong(what, "prolongs another's")
