@@ -120,7 +120,7 @@ func (r *reducer) endedByRelease() bool {
 }
 
 // serverFailed reports whether a server broke its promise by what no lock allows for: it lost or evicted what it had granted, did not know what another
-// had, or its clock is ahead. A lock may allow for a clock that is fast, though the grant then ends before its time.
+// had, or its clock is ahead. For a fast clock a lock may allow, by the deadline that it states.
 func (r *reducer) serverFailed(c *Counterexample) bool {
 	v := r.seen.violation
 	switch {
@@ -129,9 +129,8 @@ func (r *reducer) serverFailed(c *Counterexample) bool {
 	case v.Gone != history.Expired:
 		return true
 	}
-	return r.clockOf(v.Server, func(step time.Duration, rate int64) bool {
-		return step > 0 || rate > 0 && c.Property == checker.ExclusionAtService
-	})
+	exact := c.Property == checker.ExclusionAtService && !r.states(deadline)
+	return r.clockOf(v.Server, func(step time.Duration, rate int64) bool { return step > 0 || rate > 0 && exact })
 }
 
 // clockOf reports whether a node's clock is wrong in some way, from the start or by a fault.
@@ -196,7 +195,7 @@ func (r *reducer) compared(c *Counterexample) Blame {
 	lock := c.played()
 	renewed := lock.Renews || lock.Extends && r.now.Lock.Renew > 0
 	name := locks.ReferenceOf(&lock, renewed)
-	states := r.states(func(a history.Acquisition) bool { return a.HasDeadline })
+	states := r.states(deadline)
 	stale := slices.Contains(c.form.causes, belated)
 	if (stale || states) && name == "set-nx-lua" && r.now.Servers.Replicas == 0 {
 		name = "redlock" // on one server it does the same, states a deadline, and looks at the clock when the answer has come
@@ -355,6 +354,9 @@ func (r *reducer) lastsALease() bool {
 func (r *reducer) states(what func(history.Acquisition) bool) bool {
 	return slices.ContainsFunc(r.seen.result.History.Acquisitions, what)
 }
+
+// deadline reports whether a holder's lease states a deadline.
+func deadline(a history.Acquisition) bool { return a.HasDeadline }
 
 // tells reports whether a holder's lease would tell of a loss.
 func tells(a history.Acquisition) bool { return a.CanLearn }

@@ -72,6 +72,7 @@ func TestNoLockAllowsForWhatAServerForgets(t *testing.T) {
 		clocks   []scenarios.Clock
 		faults   []sim.Fault
 		property checker.Property
+		states   bool // the lock states a deadline
 		fails    bool
 		text     string
 	}{
@@ -83,9 +84,11 @@ func TestNoLockAllowsForWhatAServerForgets(t *testing.T) {
 		{gone: history.Expired, faults: jumps, fails: true, text: "it ended early what it had granted"},
 		{gone: history.Expired, clocks: fast, text: "it ended early what it had granted"},
 		{gone: history.Expired, clocks: fast, property: checker.ExclusionAtService, fails: true, text: "it ended early what it had granted"},
+		{gone: history.Expired, clocks: fast, property: checker.ExclusionAtService, states: true, text: "it ended early what it had granted"},
 	} {
 		v := checker.Violation{Broken: checker.Server, Server: "redis-1", Gone: x.gone}
-		r := &reducer{now: &scenarios.Scenario{Clocks: x.clocks, Faults: x.faults}, seen: sighting{violation: &v}}
+		h := &history.History{Acquisitions: []history.Acquisition{{HasDeadline: x.states}}}
+		r := &reducer{now: &scenarios.Scenario{Clocks: x.clocks, Faults: x.faults}, seen: sighting{violation: &v, result: &harness.Result{History: h}}}
 		c := &Counterexample{}
 		c.Property = x.property
 		require.Equal(t, x.fails, r.serverFailed(c), "%+v", x)
