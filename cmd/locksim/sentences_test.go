@@ -187,6 +187,13 @@ styles: careless
 clients: {a: {work: 10s}, b: {start: 1ms, work: 200ms}, c: {start: 2ms}}
 faults: [{after: {node: a, does: acquired}, pause: a, for: 4s}]`,
 			[]string{"prolongs b's object at ⑩ as if it were its own. b writes version 1 at ⑪; a is not told of its loss"}, nil,
+		}, {
+			"whose belief relies on a grant that has ended", `
+lock: {algorithm: hazelcast-fenced, ttl: 10s}
+servers: {kind: hazelcast}
+clients: {a: {work: 8s}, b: {start: 1s, work: 1s}}
+faults: [{at: 2s, clock: hazelcast-1, step: 11s}]`,
+			[]string{", and b believes that it holds the lock at ⑦: the lock states no deadline and gives no notice of loss. b reads"}, []string{" and believes"},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -63,16 +63,13 @@ func (t *narrator) twoHolders() {
 
 // trusts tells that a client relies on a grant that has ended, and why Lock could return that grant.
 func (t *narrator) trusts(a *history.Acquisition, g *history.Grant) {
-	what := "believes that it holds the lock: " + unnoticeable
+	why := unnoticeable
 	if g.Outlived {
-		what = "believes that it holds the lock: its Lock went on in another session"
+		why = "its Lock went on in another session"
 	}
-	others := func(c clause) bool { return c.at == a.Returned && c.order == moments.OrderBelief && c.who != t.who(a) }
-	if slices.ContainsFunc(t.clauses, others) {
-		t.tell(a.Returned, moments.OrderBelief, t.who(a), what, moments.PlaceOfBelief(t.v, a))
-		return
-	}
-	t.conclude(a.Returned, " and "+what, moments.PlaceOfBelief(t.v, a))
+	place := moments.PlaceOfBelief(t.v, a)
+	t.tell(a.Returned, moments.OrderBelief, t.who(a), "believes that it holds the lock", place)
+	t.conclude(a.Returned, ": "+why, place)
 }
 
 // goesOn says until when somebody believes to hold the lock of which the second of two has been told, and what it does not
