@@ -103,7 +103,7 @@ func TestALockThatIsOverWhenItReturnsIsAFindingOfItsOwn(t *testing.T) {
 // TestLibrariesAreSeenToHold holds that an observer sees what each library is granted: that is what their keys and
 // authorities in the catalogue of clients are for.
 func TestLibrariesAreSeenToHold(t *testing.T) {
-	long.NotShort(t)
+	long.Only(t)
 	known := []string{"redsync", "redislock"} // those that other tests compile, which takes a minute under the race detector
 	for _, c := range clients.Catalogue() {
 		if !long.Enabled() && !slices.Contains(known, c.Lock.Name) || tooLarge(c.Lock.Name) {

@@ -62,7 +62,7 @@ func TestPartsInAnyStateMergeToTheLedgerOfOneMachine(t *testing.T) {
 	} {
 		profile := contentOf(t, "testdata/profile.yaml")
 		t.Run(name, func(t *testing.T) {
-			if name == "odds" {
+			if name == "odds" || name == "explore" {
 				long.Only(t)
 			}
 			t.Chdir(t.TempDir())
@@ -181,7 +181,7 @@ func TestPartsOfOtherBuildsAndProgramsAreRefused(t *testing.T) {
 
 // TestShardsThatAreKilledMergeToTheLedgerOfOneMachine kills processes at random moments, each with a ledger of its own.
 func TestShardsThatAreKilledMergeToTheLedgerOfOneMachine(t *testing.T) {
-	long.NotShort(t)
+	long.Only(t)
 	t.Chdir(t.TempDir())
 	command := "fuzz etcd --faults delay --property fencing-order --runs 3000 --jobs 1 --ledger-only"
 	must(t, command+" --ledger whole")
@@ -275,7 +275,7 @@ func TestShardsOfThePromisesCampaignMergeToTheLedgerOfOneMachine(t *testing.T) {
 
 // TestMergeWatchesPartsUntilAllRunsAreThere begins before there is any part.
 func TestMergeWatchesPartsUntilAllRunsAreThere(t *testing.T) {
-	long.NotShort(t)
+	long.Only(t)
 	t.Chdir(t.TempDir())
 	must(t, "fuzz etcd --faults delay --property fencing-order --runs 600 --ledger whole --ledger-only")
 	require.NoError(t, os.Mkdir("parts", 0o755))
@@ -308,6 +308,7 @@ func TestMergeWatchesPartsUntilAllRunsAreThere(t *testing.T) {
 
 // TestWatchEndsShardsAtTheFirstViolation has two shards play until one has found something.
 func TestWatchEndsShardsAtTheFirstViolation(t *testing.T) {
+	long.Only(t)
 	t.Chdir(t.TempDir())
 	command := "fuzz set-nx-lua --faults client-pause --property mutual-exclusion"
 	alone := must(t, command+" --runs 5000 --stop-at-first --format json --save alone")

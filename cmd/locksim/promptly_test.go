@@ -47,7 +47,7 @@ func TestAnInterruptIsHeededWithinALongRun(t *testing.T) {
 		if !long.Enabled() {
 			signals = signals[i/2%2 : i/2%2+1]
 		}
-		if i%long.Every(2, 1) != 0 {
+		if i%long.Every(4, 1) != 0 {
 			continue
 		}
 		for _, signal := range signals {

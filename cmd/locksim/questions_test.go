@@ -24,13 +24,10 @@ var toRead = regexp.MustCompile("(?:[Rr]ead|[Cc]ompare|line|lines|verdict of|var
 // filed are the files that the page has its readers save, by how their code block begins.
 var filed = map[string]string{"my.yaml": "```yaml\n", "pods.jsonl": "```json\n"}
 
-// fewer are the flags that make a command short, if the test is not long: the exit code does not depend on how many runs there are.
-var fewer = map[string]string{"advise": "8", "compare": "60", "measure": "200"}
-
-// TestQuestionsAreAnsweredByTheirCommands runs every third command of the page, with LONG=1 all but those that it says take minutes,
-// and with LONG=5 these, too.
+// TestQuestionsAreAnsweredByTheirCommands runs every third command of the page but those that it says take minutes; with LONG=5 all
+// of them.
 func TestQuestionsAreAnsweredByTheirCommands(t *testing.T) {
-	long.NotShort(t)
+	long.Only(t)
 	data, err := os.ReadFile(questionsPage)
 	require.NoError(t, err)
 	page := string(data)
@@ -47,11 +44,8 @@ func TestQuestionsAreAnsweredByTheirCommands(t *testing.T) {
 	}
 	for i, c := range commands {
 		args := asTyped(c[1])
-		if i%long.Every(9, 3) != 0 || c[3] != "" && long.Pick(0, 0, 1) < 5 {
+		if i%long.Every(3, 3) != 0 || c[3] != "" && long.Pick(0, 0, 1) < 5 {
 			continue
-		}
-		if runs := fewer[args[0]]; runs != "" && !long.Enabled() {
-			args = append(args, "--runs", runs)
 		}
 		want, err := strconv.Atoi(c[2])
 		require.NoError(t, err)

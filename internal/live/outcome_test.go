@@ -77,24 +77,28 @@ func TestAMasterIsNotAskedTwice(t *testing.T) {
 }
 
 func TestProcessEndsWhileItsTasksAreBlocked(t *testing.T) {
+	t.Parallel()
 	silent := listenTo(t, func(c net.Conn) { _, _ = io.Copy(io.Discard, c) })
-	for _, server := range []string{silent, "127.0.0.1:1"} {
-		p, err := live.Open(live.Config{ZooKeeper: []string{server}})
-		require.NoError(t, err)
-		a, ok := locks.Catalogue().Find("zk-ephemeral")
-		require.True(t, ok)
-		lock, err := a.New(locks.Options{Key: "lock", TTL: 10 * time.Second})(p)
-		require.NoError(t, err)
-		p.Go(func(locks.Process) { _, _ = lock.Acquire(locks.Try) })
-		p.Sleep(3 * time.Second) // until it gives up, and has a task of its own remove what it may have made
-		ended := make(chan error, 1)
-		go func() { ended <- p.Close() }()
-		select {
-		case err := <-ended:
+	for name, server := range map[string]string{"a server that does not answer": silent, "no server": "127.0.0.1:1"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, err := live.Open(live.Config{ZooKeeper: []string{server}})
 			require.NoError(t, err)
-		case <-time.After(10 * time.Second):
-			t.Fatal("it still runs")
-		}
+			a, ok := locks.Catalogue().Find("zk-ephemeral")
+			require.True(t, ok)
+			lock, err := a.New(locks.Options{Key: "lock", TTL: 10 * time.Second})(p)
+			require.NoError(t, err)
+			p.Go(func(locks.Process) { _, _ = lock.Acquire(locks.Try) })
+			p.Sleep(3 * time.Second) // until it gives up, and has a task of its own remove what it may have made
+			ended := make(chan error, 1)
+			go func() { ended <- p.Close() }()
+			select {
+			case err := <-ended:
+				require.NoError(t, err)
+			case <-time.After(10 * time.Second):
+				t.Fatal("it still runs")
+			}
+		})
 	}
 }
 

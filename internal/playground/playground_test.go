@@ -243,7 +243,10 @@ func TestEachChoiceCanBePlayed(t *testing.T) {
 		var e Engine
 		text := textOf(t, name)
 		for _, c := range ask(t, &e, Request{Do: "play", Text: text, Quick: true}).Choices {
-			for _, option := range c.Options {
+			for i, option := range c.Options {
+				if i%long.Every(3, 1) != 0 {
+					continue
+				}
 				a := ask(t, &e, Request{Do: "play", Text: text, Quick: true, Edits: []Edit{{Path: c.Path, Value: option}}})
 				if c.Path == "lock.algorithm" && len(a.Problems) > 0 { // a lock may want other servers, or no lease
 					continue

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/internal/long"
 	"github.com/locksim/locksim/internal/real"
 	"github.com/locksim/locksim/internal/replay"
 	"github.com/locksim/locksim/scenarios"
@@ -68,7 +69,7 @@ func TestRealServersAgreeWithTheSimulatedOnes(t *testing.T) {
 	} {
 		t.Run(strings.Join([]string{c.scenario, c.variant, c.fencing.String()}, " "), func(t *testing.T) {
 			t.Parallel()
-			if testing.Short() && strings.HasPrefix(c.scenario, "zk-") {
+			if !long.Enabled() && strings.HasPrefix(c.scenario, "zk-") {
 				t.Skip("an ensemble takes seconds to start")
 			}
 			r := play(t, caseOf(t, c.scenario, c.variant, c.style, c.fencing))

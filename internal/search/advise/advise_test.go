@@ -26,7 +26,7 @@ func lock(t *testing.T, name string) locks.Algorithm {
 // plan is that of a situation, with few seeds.
 func plan(s *advise.Situation) advise.Plan {
 	return advise.Plan{
-		File: "my-case.yaml", Text: textOf(s), Situation: s, Locks: locks.Catalogue(), Seeds: long.Pick(10, 20, 60), Jobs: 2,
+		File: "my-case.yaml", Text: textOf(s), Situation: s, Locks: locks.Catalogue(), Seeds: long.Pick(10, 10, 60), Jobs: 2,
 		Other: func(lock string, _ []byte) (string, error) { return "my-case-" + lock + ".yaml", nil },
 	}
 }

@@ -69,7 +69,7 @@ func keep(t *testing.T, claim *claims.Claim) {
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) { check(t, rapidSource{t}) })
-	draws := long.Pick(10, 10, 100)
+	draws := long.Pick(5, 5, 100)
 	for n := 0; n < draws || c.dangers == 0 && n < mostDraws; n++ {
 		check(t, search.Seeded(uint64(n)))
 	}
@@ -80,7 +80,7 @@ func keep(t *testing.T, claim *claims.Claim) {
 // TestMain keeps rapid from leaving files behind: a failure prints the scenario itself.
 func TestMain(m *testing.M) {
 	flag.Parse()
-	if err := errors.Join(flag.Set("rapid.nofailfile", "true"), flag.Set("rapid.checks", strconv.Itoa(long.Pick(10, 10, 100)))); err != nil {
+	if err := errors.Join(flag.Set("rapid.nofailfile", "true"), flag.Set("rapid.checks", strconv.Itoa(long.Pick(5, 5, 100)))); err != nil {
 		panic(err)
 	}
 	os.Exit(m.Run())

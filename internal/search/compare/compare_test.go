@@ -213,7 +213,7 @@ func TestAnInterruptedComparisonKeepsWhatItHas(t *testing.T) {
 }
 
 func TestAdviceFollowsFromCells(t *testing.T) {
-	long.NotShort(t)
+	long.Only(t)
 	p := small(t, 200, "get-then-set", "set-nx-lua-wait", "etcd")
 	p.RatesOnly = false
 	c := played(t, p).Comparison

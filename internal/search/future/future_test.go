@@ -210,7 +210,7 @@ func TestFatesAreTrue(t *testing.T) {
 	all, err := scenarios.All()
 	require.NoError(t, err)
 	for i, s := range all {
-		if i%long.Every(20, 2) == 0 {
+		if i%long.Every(40, 2) == 0 {
 			for _, c := range s.Cases() {
 				check(c, s.Seed)
 			}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/internal/long"
 	"github.com/locksim/locksim/internal/search"
 	"github.com/locksim/locksim/internal/search/ledger"
 )
@@ -59,7 +60,7 @@ func TestATornLineIsWrittenAgain(t *testing.T) {
 	text, err := os.ReadFile(whole)
 	require.NoError(t, err)
 	torn := filepath.Join(dir, "torn")
-	for size := range len(text) + 1 {
+	for size := 0; size <= len(text); size += long.Every(7, 1) {
 		require.NoError(t, os.WriteFile(torn, text[:size], 0o644))
 		l, played, err := ResumeLedger(torn, "build", misdelete(), Shard{})
 		require.NoError(t, err, "%d bytes", size)

@@ -148,14 +148,14 @@ func TestMarginsAreTrue(t *testing.T) {
 	all, err := scenarios.All()
 	require.NoError(t, err)
 	for i, s := range all {
-		if i%long.Every(40, 4) == 0 {
+		if i%long.Every(80, 4) == 0 {
 			for _, c := range s.Cases() {
 				check(c, s.Seed)
 			}
 		}
 	}
 	for i, a := range locks.Catalogue().All() {
-		if i%long.Every(8, 2) != 0 {
+		if i%long.Every(16, 2) != 0 {
 			continue
 		}
 		model := search.Wide(&a, search.Kinds())
@@ -166,7 +166,7 @@ func TestMarginsAreTrue(t *testing.T) {
 			}
 		}
 	}
-	require.Greater(t, margins, long.Pick(6, 30, 30))
+	require.Greater(t, margins, long.Pick(6, 20, 30))
 	require.Positive(t, near)
 }
 
