@@ -21,6 +21,11 @@ func supported() error {
 	return errors.New("real servers are staged on Linux and macOS only, since this system cannot suspend processes by signals")
 }
 
+func signalGroup(int, syscall.Signal) error { return supported() }
+
+// Adopt is implemented on Linux only.
+func Adopt() {}
+
 func apart() *syscall.SysProcAttr { return &syscall.SysProcAttr{} }
 
 func attributes(*owner) *syscall.SysProcAttr { return apart() }

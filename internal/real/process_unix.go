@@ -16,6 +16,16 @@ const (
 
 func supported() error { return nil }
 
+// signalGroup sends a signal to all processes of a group, and to what these have started outside of it.
+func signalGroup(leader int, s syscall.Signal) error {
+	others := descendants(leader)
+	err := syscall.Kill(-leader, s)
+	for _, pid := range others {
+		_ = syscall.Kill(pid, s)
+	}
+	return err
+}
+
 // apart has a child in a group of its own, so that a Ctrl-C at the terminal does not reach it.
 func apart() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 

@@ -6,6 +6,7 @@ package real
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -18,6 +19,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -122,13 +124,15 @@ func port(address string) string {
 // Child is a child process that can be stopped, killed and started again.
 type Child struct {
 	Name string
-	dir  string
+	dir  string // of its own
+	at   string // where it runs; "": there
 	args []string
 	env  []string
 	in   io.Reader // of its standard input; may be nil
 	out  io.Writer // nil: its log
 
 	owner *owner // whose process it is; nil: of the same user as we
+	group bool   // it is stopped and killed with all that it has started, unless that has left its group
 
 	clock string // the file that faketime reads; "" if it goes by the machine's clock
 
@@ -142,12 +146,15 @@ type Child struct {
 // start starts the process. The thread that starts it lives as long as it does, so that the kernel ends it with us.
 func (c *Child) start() error {
 	cmd := exec.Command(c.args[0], c.args[1:]...)
-	cmd.Dir, cmd.Env, cmd.Stdin = c.dir, append(os.Environ(), c.env...), c.in
+	cmd.Dir, cmd.Env, cmd.Stdin = cmp.Or(c.at, c.dir), append(os.Environ(), c.env...), c.in
 	cmd.Stdout, cmd.Stderr = io.Writer(&c.log), &c.log
 	if c.out != nil {
 		cmd.Stdout = c.out
 	}
 	cmd.SysProcAttr = attributes(c.owner)
+	if c.group {
+		cmd.WaitDelay = time.Second // what it has started may have its output, and go on
+	}
 	ended, started := make(chan struct{}), make(chan error)
 	go func() {
 		runtime.LockOSThread()
@@ -155,6 +162,9 @@ func (c *Child) start() error {
 		started <- err
 		if err == nil {
 			c.succeeded = cmd.Wait() == nil // a killed child is no error here
+			if c.group {
+				_ = signalGroup(cmd.Process.Pid, syscall.SIGKILL)
+			}
 		}
 		close(ended)
 	}()
@@ -167,7 +177,7 @@ func (c *Child) start() error {
 
 // Stop suspends the process, and returns when it is suspended.
 func (c *Child) Stop() error {
-	if err := c.process.Signal(suspend); err != nil {
+	if err := c.signal(suspend); err != nil {
 		return fmt.Errorf("%s: %w", c.Name, err)
 	}
 	return c.until(func() bool { return stopped(c.process.Pid) })
@@ -175,7 +185,7 @@ func (c *Child) Stop() error {
 
 // Continue resumes the process.
 func (c *Child) Continue() error {
-	if err := c.process.Signal(resume); err != nil {
+	if err := c.signal(resume); err != nil {
 		return fmt.Errorf("%s: %w", c.Name, err)
 	}
 	return nil
@@ -187,11 +197,24 @@ func (c *Child) Kill() error {
 	if c.process == nil {
 		return nil
 	}
-	if err := c.process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+	if err := c.signal(syscall.SIGKILL); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return fmt.Errorf("%s: %w", c.Name, err)
 	}
 	<-c.ended
 	return nil
+}
+
+// signal sends a signal to the process, or to its group.
+func (c *Child) signal(s syscall.Signal) error {
+	if !c.group {
+		return c.process.Signal(s)
+	}
+	select {
+	case <-c.ended: // another process may have its number by now
+		return os.ErrProcessDone
+	default:
+		return signalGroup(c.process.Pid, s)
+	}
 }
 
 // Ended is closed when the process has ended.
