@@ -38,6 +38,7 @@ type Program struct {
 	path    string       // the file that is started …
 	started []string     // … and what it is told: argv, but for a shim
 	real    bool         // it runs in real time
+	beside  bool         // … with servers that are real, too: see [OnRealServers]
 	sum     string       // see Digest
 	rests   atomic.Int64 // how often all of it has waited
 }
@@ -45,10 +46,23 @@ type Program struct {
 // New returns the program that a command starts: a name or path of an executable file, and its arguments. The
 // error says why the command cannot be given virtual time.
 func New(argv []string) (*Program, error) {
+	return newProgram(&Program{}, argv)
+}
+
+// OnRealServers returns the program that a command starts on real servers, where time is real.
+func OnRealServers(argv []string) (*Program, error) {
+	p, err := newProgram(&Program{real: true, beside: true}, argv)
+	if err == nil && !p.real {
+		err = fmt.Errorf("%s: on real servers time is real", argv[0])
+	}
+	return p, err
+}
+
+func newProgram(p *Program, argv []string) (*Program, error) {
 	if strings.ContainsFunc(strings.Join(argv, ""), unicode.IsControl) {
 		return nil, errors.New("a command with control characters in it has no name; want them in a file")
 	}
-	p := &Program{argv: argv}
+	p.argv = argv
 	if how, is := strings.CutPrefix(argv[0], timeOption); is {
 		if p.real = how == "real"; !p.real && how != "jump" {
 			return nil, fmt.Errorf("%s: want %sjump or %[2]sreal", argv[0], timeOption)
@@ -145,7 +159,7 @@ func (p *Program) Uncertainty() time.Duration {
 // String returns the command as it would be typed.
 func (p *Program) String() string {
 	argv := p.argv
-	if p.real {
+	if p.real && !p.beside {
 		argv = append([]string{timeOption + "real"}, argv...)
 	}
 	words := make([]string, len(argv))
@@ -156,6 +170,9 @@ func (p *Program) String() string {
 	}
 	return strings.Join(words, " ")
 }
+
+// Started is what is started for the program: the file, and what it is told.
+func (p *Program) Started() []string { return slices.Concat([]string{p.path}, p.started) }
 
 // Varies says that no seed makes the program's threads run in the same order again.
 func (*Program) Varies() {}

@@ -37,6 +37,26 @@ func start(*Program, *sim.Task, program.Host, *workload.Assignment, *sim.Rand) (
 	return nil, supported("")
 }
 
+// Beside does not exist on this system.
+type Beside struct{ talk }
+
+// Start fails on this system.
+func Start([]string, *workload.Assignment, locks.Process, func(*program.Exit)) (*Beside, error) {
+	return nil, supported("")
+}
+
+// Open is never called.
+func (*Beside) Open(*workload.Assignment) (locks.Builder, error) { return nil, supported("") }
+
+// Done is never called.
+func (*Beside) Done() {}
+
+// Lives is never called.
+func (*Beside) Lives() {}
+
+// News is never called.
+func (*Beside) News() locks.Signal { return nil }
+
 func (p *process) ahead() time.Duration { return 0 }
 
 func (p *process) end()           {}

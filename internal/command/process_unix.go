@@ -134,11 +134,8 @@ func (p *process) spawn(a *workload.Assignment) error {
 		return err
 	}
 	defer null.Close()
-	env := append(os.Environ(),
-		fmt.Sprintf("LOCKSIM=127.0.0.1:%d", p.listeners[0].port), "LOCKSIM_CLIENT="+a.Name,
-		"LOCKSIM_SERVERS="+strings.Join(a.Servers, ","), "LOCKSIM_KEY="+a.Key,
-		fmt.Sprintf("LOCKSIM_RESOURCE=http://127.0.0.1:%d/resource", p.listeners[1].port),
-		fmt.Sprintf("LOCKSIM_TTL_MS=%d", a.TTL.Milliseconds()), fmt.Sprintf("LOCKSIM_WORK_MS=%d", a.Plan.Work.Milliseconds()))
+	env := append(environment(a, fmt.Sprintf("127.0.0.1:%d", p.listeners[0].port)),
+		fmt.Sprintf("LOCKSIM_RESOURCE=http://127.0.0.1:%d/resource", p.listeners[1].port))
 	attr := &syscall.ProcAttr{Files: []uintptr{null.Fd(), uintptr(ends[1]), uintptr(ends[1])}, Sys: group()}
 	tie := func(int) {}
 	if p.of.real {
@@ -163,6 +160,22 @@ func (p *process) spawn(a *workload.Assignment) error {
 		p.pace = newPace(p)
 	}
 	return nil
+}
+
+// environment is that of a client's program, which speaks to an address.
+func environment(a *workload.Assignment, address string) []string {
+	return append(os.Environ(), "LOCKSIM="+address, "LOCKSIM_CLIENT="+a.Name,
+		"LOCKSIM_SERVERS="+strings.Join(a.Servers, ","), "LOCKSIM_KEY="+a.Key,
+		fmt.Sprintf("LOCKSIM_TTL_MS=%d", a.TTL.Milliseconds()), fmt.Sprintf("LOCKSIM_WORK_MS=%d", a.Plan.Work.Milliseconds()))
+}
+
+// exitOf is how a process has ended.
+func exitOf(status syscall.WaitStatus) *program.Exit {
+	exit := &program.Exit{Code: uint32(status.ExitStatus())}
+	if status.Signaled() {
+		exit.Reason = "by the signal " + status.Signal().String()
+	}
+	return exit
 }
 
 // end kills what is left of the program, and frees what it had.
@@ -320,10 +333,8 @@ func (p *process) ended() bool {
 		return false
 	}
 	p.reaped = true
-	p.exit = &program.Exit{Code: uint32(status.ExitStatus()), Output: string(p.output)}
-	if status.Signaled() {
-		p.exit.Reason = "by the signal " + status.Signal().String()
-	}
+	p.exit = exitOf(status)
+	p.exit.Output = string(p.output)
 	if !p.of.real && p.page.processes() == 0 {
 		p.exit.Reason = noVirtualTime
 	}

@@ -65,25 +65,58 @@ func some(d time.Duration) *float64 {
 // readiness is how long a program may take, in virtual time, until it says that it is ready: time stands still while it starts.
 const readiness = 5 * time.Second
 
+// talk is the conversation with a program.
+type talk interface {
+	// say tells the program something.
+	say(l line)
+	// hear waits for what the program says next, which is to be what is wanted.
+	hear(want string, most time.Duration) (line, error)
+	// listens returns what fires when the program says that it has lost the lock which it is about to be told to acquire.
+	listens() locks.Signal
+	// ahead is by how much the wall clock that the program reads is ahead of its client's.
+	ahead() time.Duration
+}
+
+// opened tells a program that is ready what it is to use, and returns its lock.
+func opened(t talk, ready *line, clock locks.Clock, a *workload.Assignment) locks.Lock {
+	var delay *float64
+	if a.LockDelay != nil {
+		delay = some(*a.LockDelay)
+	}
+	t.say(line{
+		Word: "ready", Client: a.Name, Servers: a.Servers, Sentinel: a.Sentinel, Cluster: a.Cluster, Key: a.Key, TTL: some(a.TTL), Timeout: millis(a.Timeout),
+		Renew: millis(a.Renew), Retry: millis(a.Retry.Delay), Tries: a.Retry.Tries, Delay: delay,
+	})
+	l := &lock{talk: t, clock: clock}
+	if slices.Contains(ready.Can, "verify") {
+		return &verifier{l}
+	}
+	return l
+}
+
 // open waits until the program is ready, and returns its lock.
 func (p *process) open(env *workload.Remote, a *workload.Assignment) (locks.Lock, error) {
 	ready, err := p.hear("ready", readiness)
 	if err != nil {
 		return nil, err
 	}
-	var delay *float64
-	if a.LockDelay != nil {
-		delay = some(*a.LockDelay)
+	return opened(p, &ready, env, a), nil
+}
+
+// means is what a line says where another may be wanted; known is false if it is no answer to that.
+func (l *line) means(want string) (known bool, err error) {
+	switch l.Word {
+	case "refused":
+		return true, fmt.Errorf("%w: %s", locks.ErrNotAcquired, l.Why)
+	case "failed":
+		return true, fmt.Errorf("%w: %s", locks.ErrUnknown, l.Why)
 	}
-	p.say(line{
-		Word: "ready", Client: a.Name, Servers: a.Servers, Sentinel: a.Sentinel, Cluster: a.Cluster, Key: a.Key, TTL: some(a.TTL), Timeout: millis(a.Timeout),
-		Renew: millis(a.Renew), Retry: millis(a.Retry.Delay), Tries: a.Retry.Tries, Delay: delay,
-	})
-	l := &lock{process: p, clock: env}
-	if slices.Contains(ready.Can, "verify") {
-		return &verifier{l}, nil
-	}
-	return l, nil
+	return l.Word == want, nil
+}
+
+// unexpected says that a program does not keep to the protocol.
+func unexpected(l *line, want string) string {
+	return fmt.Sprintf("it says %q where %q is expected", l.Word, want)
 }
 
 // hear waits for what the program says next, for as long as it may take.
@@ -95,16 +128,11 @@ func (p *process) hear(want string, most time.Duration) (line, error) {
 		if len(p.said) > 0 {
 			next := p.said[0]
 			p.said = p.said[1:]
-			switch next.Word {
-			case "refused":
-				return next, fmt.Errorf("%w: %s", locks.ErrNotAcquired, next.Why)
-			case "failed":
-				return next, fmt.Errorf("%w: %s", locks.ErrUnknown, next.Why)
+			known, err := next.means(want)
+			if known {
+				return next, err
 			}
-			if next.Word == want {
-				return next, nil
-			}
-			p.quit(fmt.Sprintf("it says %q where %q is expected", next.Word, want))
+			p.quit(unexpected(&next, want))
 		}
 		if wait == 0 && most < sim.Forever {
 			p.quit(fmt.Sprintf("it has not said %s for %s, nor asked for the lock, nor accessed the resource: see docs/languages.md", want, most))
@@ -118,15 +146,34 @@ func (p *process) hear(want string, most time.Duration) (line, error) {
 
 // say tells the program something.
 func (p *process) say(l line) {
+	p.mustLive()
+	if p.control != nil {
+		p.control.out = append(p.control.out, l.text()...)
+	}
+	p.wake.Fire()
+}
+
+// text is the line as it is sent.
+func (l *line) text() []byte {
 	text, err := json.Marshal(l)
 	if err != nil {
 		panic(err)
 	}
-	p.mustLive()
-	if p.control != nil {
-		p.control.out = append(append(p.control.out, text...), '\n')
+	return append(text, '\n')
+}
+
+func parseLine(text []byte) (l line, err error) {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err = d.Decode(&l); err != nil {
+		err = fmt.Errorf("it says %.200q, which is no line of the protocol: %w", text, err)
 	}
-	p.wake.Fire()
+	return l, err
+}
+
+func (p *process) listens() locks.Signal {
+	p.lost = &sim.Signal{}
+	return p.lost
 }
 
 // listen takes lines from the program.
@@ -137,11 +184,9 @@ func (p *process) listen() {
 			return
 		}
 		p.control.in = rest
-		var l line
-		d := json.NewDecoder(bytes.NewReader(text))
-		d.DisallowUnknownFields()
-		if err := d.Decode(&l); err != nil {
-			p.quit(fmt.Sprintf("it says %.200q, which is no line of the protocol: %s", text, err))
+		l, err := parseLine(text)
+		if err != nil {
+			p.quit(err.Error())
 			return
 		}
 		if l.Word == "lost" {
@@ -155,8 +200,8 @@ func (p *process) listen() {
 
 // lock is a program's lock.
 type lock struct {
-	process *process
-	clock   locks.Clock
+	talk
+	clock locks.Clock
 }
 
 // verifier is one that can be asked whether it is still held.
@@ -172,13 +217,13 @@ func (l *lock) Acquire(wait time.Duration) (locks.Lease, error) {
 	default:
 		start.Wait = some(wait)
 	}
-	l.process.lost = &sim.Signal{}
-	l.process.say(start)
-	got, err := l.process.hear("acquired", sim.Forever)
+	lost := l.listens()
+	l.say(start)
+	got, err := l.hear("acquired", locks.Forever)
 	if err != nil {
 		return locks.Lease{}, err
 	}
-	return locks.Lease{Value: got.Value, Token: got.Token, Deadline: l.deadline(&got), Lost: l.process.lost}, nil
+	return locks.Lease{Value: got.Value, Token: got.Token, Deadline: l.deadline(&got), Lost: lost}, nil
 }
 
 func (l *lock) deadline(got *line) locks.Deadline {
@@ -186,7 +231,7 @@ func (l *lock) deadline(got *line) locks.Deadline {
 	case got.TTL != nil:
 		return locks.MonotonicDeadline(l.clock.Monotonic().Add(time.Duration(*got.TTL * float64(time.Millisecond))))
 	case got.Until != nil:
-		return locks.WallDeadline(locks.Wall(*got.Until*float64(time.Millisecond)) - locks.Wall(l.process.ahead()))
+		return locks.WallDeadline(locks.Wall(*got.Until*float64(time.Millisecond)) - locks.Wall(l.ahead()))
 	}
 	return locks.Deadline{}
 }
@@ -199,8 +244,8 @@ func (v *verifier) Verify(locks.Lease) error { return v.do("verify", "held") }
 
 // do tells the program something to do, and waits until it has.
 func (l *lock) do(word, done string) error {
-	l.process.say(line{Word: word})
-	answer, err := l.process.hear(done, sim.Forever)
+	l.say(line{Word: word})
+	answer, err := l.hear(done, locks.Forever)
 	if answer.Word == "refused" {
 		return fmt.Errorf("%w: %s", locks.ErrNotHeld, answer.Why)
 	}

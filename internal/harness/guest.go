@@ -193,11 +193,9 @@ func (g *guest) assignment() *workload.Assignment {
 	if g.connecting { // for one snapshot, whatever the lock
 		return &workload.Assignment{Servers: e.Addresses, Timeout: c.Options.Timeout}
 	}
-	return &workload.Assignment{
-		Name: c.Name, Servers: e.Addresses, Sentinel: e.Sentinel, Cluster: e.Cluster, Key: c.Options.Key,
-		TTL: c.Options.TTL, Timeout: c.Options.Timeout, Renew: c.Options.Renew, Retry: c.Options.Retry,
-		LockDelay: c.Options.LockDelay, Plan: c.Work,
-	}
+	a := workload.Assign(c.Name, &c.Options, &c.Work)
+	a.Servers, a.Sentinel, a.Cluster = e.Addresses, e.Sentinel, e.Cluster
+	return &a
 }
 
 // Writes begins a note with a line that a program has written.

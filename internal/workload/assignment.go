@@ -24,6 +24,13 @@ type Assignment struct {
 	Plan      Plan
 }
 
+// Assign returns the assignment of a process, but for its servers.
+func Assign(name string, o *locks.Options, p *Plan) Assignment {
+	return Assignment{
+		Name: name, Key: o.Key, TTL: o.TTL, Timeout: o.Timeout, Renew: o.Renew, Retry: o.Retry, LockDelay: o.LockDelay, Plan: *p,
+	}
+}
+
 // version begins an assignment. It is counted up with each change of what the two sides tell each other: a program is built from
 // source that may be newer than the locksim that runs it. It is larger than any name is long, with which older ones began.
 const version = 1001
