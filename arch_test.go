@@ -89,7 +89,7 @@ var arrows = map[string][]string{
 	},
 	"guest":   {"internal/workload", "locks"},
 	"clients": {"locks", "internal/backend/all", "internal/command", "internal/sim/wasm"},
-	"internal/replay": {"internal/backend/redis", "internal/record",
+	"internal/replay": {"internal/backend/redis", "internal/command", "internal/sim/program", "internal/record",
 		"internal/real", "internal/live", "internal/workload", "internal/harness", "scenarios", "checker", "locks", "sim", "internal/sim/redis", "internal/sim/storage",
 		"internal/sim/zookeeper", "internal/sim/zookeeper/jute", "history", "trace",
 	},

@@ -14,6 +14,7 @@ type Client struct {
 	Random  string   // the client whose random stream it uses: its own, unless it is a forked twin
 	Servers []string // of an ensemble, to which it connects in this order; all if empty
 	Lock    string   // the name of its algorithm
+	Program any      // that has the lock; nil: the algorithm has a builder
 	Options locks.Options
 	Start   time.Duration
 	Work    workload.Plan

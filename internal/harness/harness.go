@@ -285,7 +285,7 @@ func (p *Plan) addClients(o *Options) error {
 			}
 			options := lockOptions(&lock, c)
 			plan := clientPlan{Client: Client{
-				Name: name, Random: random, Servers: c.Servers, Lock: algorithm.Name, Options: options, Start: c.Start, Work: p.workOf(c),
+				Name: name, Random: random, Servers: c.Servers, Lock: algorithm.Name, Program: algorithm.Program, Options: options, Start: c.Start, Work: p.workOf(c),
 			}, algorithm: algorithm, keeps: keeps, connected: c.Connected, shares: twins[name] != ""}
 			if algorithm.New != nil {
 				plan.build = algorithm.New(options)

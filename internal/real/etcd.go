@@ -1,6 +1,7 @@
 package real
 
 import (
+	"encoding/json"
 	"io"
 	"net/http"
 	"path/filepath"
@@ -47,13 +48,28 @@ func (e *Etcd) Restart() error {
 	return e.until(e.healthy)
 }
 
-func (e *Etcd) healthy() bool {
+func (e *Etcd) healthy() bool { return strings.Contains(e.ask("/health"), `"true"`) }
+
+// Version names the program, with its version.
+func (e *Etcd) Version() string {
+	var v struct {
+		Server string `json:"etcdserver"`
+	}
+	_ = json.Unmarshal([]byte(e.ask("/version")), &v)
+	return strings.TrimSpace("etcd " + v.Server)
+}
+
+// ask returns what the server says about itself; "" if it does not answer.
+func (e *Etcd) ask(path string) string {
 	client := http.Client{Timeout: time.Second}
-	answer, err := client.Get(e.Endpoint + "/health")
+	answer, err := client.Get(e.Endpoint + path)
 	if err != nil {
-		return false
+		return ""
 	}
 	defer func() { _ = answer.Body.Close() }()
 	text, err := io.ReadAll(answer.Body)
-	return err == nil && strings.Contains(string(text), `"true"`)
+	if err != nil {
+		return ""
+	}
+	return string(text)
 }

@@ -29,6 +29,8 @@ type Link struct {
 // LinkConfig configures a link.
 type LinkConfig struct {
 	Server string // the address of the server
+	// Which returns the address of the server that the next connection leads to, in place of Server. It may be nil.
+	Which func() string
 	// Tap makes the filters of a connection through the link. It may be nil.
 	Tap func(*Passage) (requests, replies Filter)
 	// Latency returns the delay of the next message. It may be nil.
@@ -194,7 +196,11 @@ func (l *Link) serve(client net.Conn) {
 			return
 		}
 	}
-	server, err := net.DialTimeout("tcp", l.config.Server, 5*time.Second)
+	address := l.config.Server
+	if l.config.Which != nil {
+		address = l.config.Which()
+	}
+	server, err := net.DialTimeout("tcp", address, 5*time.Second)
 	if err != nil || !p.reached(server) {
 		reset(client)
 		return

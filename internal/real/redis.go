@@ -106,6 +106,15 @@ func (r *Redis) Ask(command ...string) (string, error) {
 	return strings.TrimSpace(line), err
 }
 
+// Version names the program, with its version.
+func (r *Redis) Version() string {
+	info, err := r.Info("server")
+	if err != nil {
+		return "redis-server"
+	}
+	return "redis-server " + info["redis_version"]
+}
+
 // Info returns the fields of a section of INFO.
 func (r *Redis) Info(section string) (map[string]string, error) {
 	conn, err := net.DialTimeout("tcp", r.Address, time.Second)

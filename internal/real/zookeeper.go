@@ -177,6 +177,14 @@ func (z *ZooKeeper) Status() (string, error) {
 	return string(text), err
 }
 
+// Version names the program, with its version.
+func (z *ZooKeeper) Version() string {
+	status, _ := z.Status()
+	_, status, _ = strings.Cut(status, "Zookeeper version: ")
+	version, _, _ := strings.Cut(status, "-")
+	return strings.TrimSpace("ZooKeeper " + version)
+}
+
 // EndSession makes the server close a session, as its client could on another connection.
 func (z *ZooKeeper) EndSession(session int64, password []byte) error {
 	conn, err := net.DialTimeout("tcp", z.Address, time.Second)

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"fmt"
 	"os"
 	"time"
 
@@ -8,6 +9,7 @@ import (
 	"github.com/locksim/locksim/internal/harness"
 	"github.com/locksim/locksim/internal/real"
 	"github.com/locksim/locksim/internal/record"
+	"github.com/locksim/locksim/internal/sim/program"
 	"github.com/locksim/locksim/internal/sim/storage"
 	"github.com/locksim/locksim/trace"
 )
@@ -17,6 +19,7 @@ type actor struct {
 	*node
 	plan  harness.Client
 	part  part
+	dir   string // where its program is started
 	to    *line
 	ready int // number of the report with which it says so; 0 before
 	gone  bool
@@ -56,7 +59,11 @@ func (s *stage) launch(a *actor) error {
 		_, _ = in.Close(), orders.Close()
 		return err
 	}
-	child, err := s.host.Start(real.Program{Name: a.plan.Name, Args: s.program, Env: clientEnv(), In: in, Out: out})
+	process := real.Program{Name: a.plan.Name, Args: s.program, Env: clientEnv(), In: in, Out: out}
+	if a.part.Command != nil {
+		process.Group, process.Dir = true, a.dir
+	}
+	child, err := s.host.Start(process)
 	_, _ = in.Close(), out.Close()
 	if err != nil {
 		_, _ = orders.Close(), reports.Close()
@@ -97,6 +104,9 @@ func (s *stage) take(a *actor, from *real.Child, r *report) {
 	case late:
 		s.overslept(a, r)
 		return
+	case exited:
+		s.exited(a, r)
+		return
 	case ready:
 		a.ready = r.Number
 		s.changed()
@@ -121,6 +131,27 @@ func (s *stage) take(a *actor, from *real.Child, r *report) {
 		}
 	}
 	s.answer(a, from, answer)
+}
+
+// exited records that the program of a client has ended by itself before its work was done, and ends what it has left.
+func (s *stage) exited(a *actor, r *report) {
+	if a.gone {
+		return
+	}
+	first := a.ready == 0 && a.life == 0
+	s.stepOf(a, trace.Done, "", func() {
+		a.gone = true
+		if err := a.kill(); err != nil {
+			s.fail(err)
+		}
+		x := program.Exit{Code: r.Code, Reason: r.Why, Output: a.child.Log()}
+		exit := history.Exit{Client: a.name, Kind: x.Kind(), Text: x.What(), Output: x.Stderr()}
+		s.journal.Exited(exit)
+		if first {
+			s.fail(fmt.Errorf("%w\non real servers a program has to say ready, as the SDKs do: see docs/languages.md", &harness.Unborn{Exit: exit}))
+		}
+	})
+	s.changed()
 }
 
 // report deals with the reports that are steps of the client alone; false if the client did not live to take the step.
@@ -203,7 +234,7 @@ func (s *stage) access(a *actor, r *report) order {
 		return answer
 	}
 	decided := s.resource.Execute(nil, request).(*storage.Answer)
-	back := &message{route: a.route, reply: true}
+	back := &message{route: a.route, reply: true, answers: m.number}
 	s.replies(resourceNode, what, "", a.name, back)
 	if !s.travel(a, 1) || a.life != life || !s.receives(a.node, what, "", resourceNode, back) {
 		return answer

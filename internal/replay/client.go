@@ -8,9 +8,14 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"slices"
+	"strings"
 	"sync"
 
+	"github.com/locksim/locksim/internal/command"
 	"github.com/locksim/locksim/internal/live"
+	"github.com/locksim/locksim/internal/real"
+	"github.com/locksim/locksim/internal/sim/program"
 	"github.com/locksim/locksim/internal/workload"
 	"github.com/locksim/locksim/locks"
 )
@@ -24,19 +29,16 @@ func Client(in io.Reader, out io.Writer) error {
 	if err := decoder.Decode(&p); err != nil {
 		return fmt.Errorf("no part to play: %w", err)
 	}
-	algorithm, ok := locks.Catalogue().Find(p.Algorithm)
-	if !ok {
-		return fmt.Errorf("there is no lock named %q", p.Algorithm)
-	}
 	c := &client{part: &p, to: newLine(out), answers: map[int]chan order{}}
-	process, err := live.Open(live.Config{
-		Redis: p.Redis, Master: p.Master, Routes: p.Routes, ZooKeeper: p.ZooKeeper, InOrder: p.InOrder, Etcd: p.Etcd,
-		Owner: p.Name, Clock: p.Clock, Random: p.random(),
-	})
+	process, err := live.Open(p.config())
 	if err != nil {
 		return err
 	}
 	c.process = process
+	build, err := c.builder()
+	if err != nil {
+		return err
+	}
 	go func() {
 		// When the stage is gone, this process ends, even in the middle of a step.
 		_ = hear(io.MultiReader(decoder.Buffered(), from), c.obey)
@@ -44,13 +46,57 @@ func Client(in io.Reader, out io.Writer) error {
 	}()
 	e := &env{Process: process, client: c, based: make([]uint64, p.Work.Registers)}
 	e.step(report{Kind: ready})
-	err = workload.Run(e, algorithm.New(p.Options), &p.Work)
+	err = workload.Run(e, build, &p.Work)
 	last := report{Kind: done}
 	if err != nil {
 		last.Why = err.Error()
 	}
+	if c.program != nil {
+		c.program.Done()
+	}
 	e.step(last)
 	return nil
+}
+
+// config is that of the process's own clients of the servers. A program has clients of its own.
+func (p *part) config() live.Config {
+	c := live.Config{
+		Redis: p.Redis, Master: p.Master, Routes: p.Routes, ZooKeeper: p.ZooKeeper, InOrder: p.InOrder, Etcd: p.Etcd,
+		Owner: p.Name, Clock: p.Clock, Random: p.random(),
+	}
+	if p.Command != nil {
+		c.Master = "" // which would be looked for at once
+	}
+	return c
+}
+
+// builder returns what builds the lock that the process plays. A program that has one is started, and is ready then.
+func (c *client) builder() (locks.Builder, error) {
+	p := c.part
+	if p.Command == nil {
+		algorithm, ok := locks.Catalogue().Find(p.Algorithm)
+		if !ok {
+			return nil, fmt.Errorf("there is no lock named %q", p.Algorithm)
+		}
+		return algorithm.New(p.Options), nil
+	}
+	a := workload.Assign(p.Name, &p.Options, &p.Work)
+	a.Servers, a.Sentinel = slices.Concat(p.Redis, p.ZooKeeper), p.Master
+	if p.Etcd != "" {
+		a.Servers = []string{strings.TrimPrefix(p.Etcd, "http://")}
+	}
+	real.Adopt()
+	var err error
+	if c.program, err = command.Start(p.Command, &a, c.process, c.exited); err != nil {
+		return nil, err
+	}
+	return c.program.Open(&a)
+}
+
+// exited reports that the program has ended. The stage ends this process.
+func (c *client) exited(x *program.Exit) {
+	_ = c.to.say(report{Kind: exited, Code: x.Code, Why: x.Reason})
+	select {}
 }
 
 // random is where a process draws from that has the same random values as another one.
@@ -67,6 +113,7 @@ func (p *part) random() io.Reader {
 type client struct {
 	part    *part
 	process *live.Process
+	program *command.Beside // that has the lock; nil: it is this process's
 	to      *line
 
 	mu      sync.Mutex

@@ -3,6 +3,7 @@ package replay
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/locksim/locksim/history"
@@ -155,13 +156,31 @@ func (e *env) Go(fn func(locks.Process)) locks.Signal {
 // Sleep blocks for d.
 func (e *env) Sleep(d time.Duration) { e.Wait(d) }
 
+// wait is Wait. If the process's program ends meanwhile, it does not return.
+func (e *env) wait(d time.Duration, signals []locks.Signal) int {
+	of := e.client.program
+	if of == nil {
+		return e.Process.Wait(d, signals...)
+	}
+	for due := time.Now().Add(d); ; d = min(d, time.Until(due)) {
+		of.Lives()
+		news := of.News()
+		switch which := e.Process.Wait(d, append(slices.Clip(signals), news)...); {
+		case which < len(signals): // also none
+			return which
+		case d < locks.Forever && !time.Now().Before(due):
+			return -1
+		}
+	}
+}
+
 // Wait blocks until a signal fires or d has passed, and reports it if that took longer than d.
 func (e *env) Wait(d time.Duration, signals ...locks.Signal) int {
 	if d == locks.Forever {
-		return e.Process.Wait(d, signals...)
+		return e.wait(d, signals)
 	}
 	before, err := real.Now()
-	which := e.Process.Wait(d, signals...)
+	which := e.wait(d, signals)
 	after, _ := real.Now()
 	due := before + e.TrueTime(d)
 	if which < 0 && err == nil && after-due > e.client.part.Patience {

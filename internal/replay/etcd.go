@@ -68,6 +68,8 @@ func (d *etcdServers) start(s *stage) (err error) {
 	return nil
 }
 
+func (d *etcdServers) version() string { return d.etcd.Version() }
+
 func (d *etcdServers) connect(a *actor) error {
 	l, err := d.stage.host.Link(real.LinkConfig{
 		Server: strings.TrimPrefix(d.etcd.Endpoint, "http://"), Latency: d.stage.latency(a.name, etcdName),

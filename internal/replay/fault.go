@@ -16,6 +16,8 @@ type message struct {
 	delay   func() // nil: none
 	answer  string // an error that answers the request
 	lost    bool
+	number  uint64 // in the trace; 0 before it is sent
+	answers uint64 // the number of the request, of a reply
 }
 
 // before lets the faults act that wait for a step that is about to be taken. It is called with the lock.
@@ -28,6 +30,9 @@ func (s *stage) trigger(when sim.When, step trace.Step, m *message) {
 	if step.What != "ping" {
 		s.stirred = s.Now()
 	}
+	if when == sim.After {
+		s.note(step, m)
+	}
 	act := func(m *message) sim.Act {
 		return func(f *sim.Fault, node string) (bool, func()) { return s.carryOut(f, node, m) }
 	}
@@ -35,6 +40,19 @@ func (s *stage) trigger(when sim.When, step trace.Step, m *message) {
 		then := *m // the message has been passed on by then, but its connection may still be broken
 		return act(&then)
 	})
+}
+
+// note adds a step to the trace. A request counts as executed when it is answered.
+func (s *stage) note(step trace.Step, m *message) {
+	if m.number == 0 && (step.Does == trace.Send || step.Does == trace.Reply) {
+		s.messages++
+		m.number = s.messages
+	}
+	e := trace.Event{At: s.Now(), Seq: uint64(len(s.events) + 1), Step: step, Msg: m.number}
+	if step.Does == trace.Execute {
+		e.Msg = m.answers
+	}
+	s.events = append(s.events, e)
 }
 
 // Act carries out a fault that no message triggers. It is called with the lock.

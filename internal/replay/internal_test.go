@@ -71,7 +71,8 @@ func millis(list ...time.Duration) []time.Duration {
 func TestRepliesAreCutWhereTheyEnd(t *testing.T) {
 	for _, reply := range []string{
 		"+OK\r\n", "-ERR no\r\n", ":17\r\n", "$-1\r\n", "$0\r\n\r\n", "$4\r\na\r\nb\r\n", "*-1\r\n", "*0\r\n",
-		"*3\r\n$1\r\na\r\n:1\r\n*1\r\n$-1\r\n",
+		"*3\r\n$1\r\na\r\n:1\r\n*1\r\n$-1\r\n", "%1\r\n+a\r\n~1\r\n_\r\n", "|1\r\n+a\r\n#t\r\n,1.5\r\n",
+		">2\r\n+message\r\n=5\r\ntxt:a\r\n",
 	} {
 		for n := range len(reply) {
 			require.Zero(t, replyLength([]byte(reply[:n])), "%q is not whole", reply[:n])

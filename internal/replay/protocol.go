@@ -20,6 +20,7 @@ import (
 type part struct {
 	Name      string
 	Algorithm string
+	Command   []string // the program that has the lock; nil: the algorithm is of the catalogue
 	Options   locks.Options
 	Work      workload.Plan
 	Random    string // the seed of its random values; "" if it draws them itself
@@ -51,6 +52,7 @@ const (
 	released kind = "released"
 	late     kind = "late" // it slept longer than it should have
 	done     kind = "done"
+	exited   kind = "exited" // its program has ended; it does nothing more
 )
 
 // report is what a client says. Each is answered by an order of the same number.
@@ -68,7 +70,8 @@ type report struct {
 	Told     bool          // release: a notice of loss has arrived
 
 	Outcome history.Outcome // refused, released
-	Why     string          // refused; done: an error of the lock
+	Why     string          // refused; done: an error of the lock; exited: the signal
+	Code    uint32          // exited
 	Others  bool            // refused: another client holds the lock
 	Final   bool            // refused
 

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -30,6 +31,7 @@ type redisTalk struct {
 type naming struct {
 	what, alt string
 	at        trace.Instant // when the server was given the request
+	number    uint64        // of the request
 }
 
 func (t *redisTap) tap(p *real.Passage) (requests, replies real.Filter) {
@@ -74,7 +76,7 @@ func (t *redisTalk) request(args []string, raw []byte, way real.Way) error {
 	if m.answer != "" {
 		return t.passage.Answer([]byte("-" + m.answer + "\r\n"))
 	}
-	n.at = s.Now()
+	n.at, n.number = s.Now(), m.number
 	t.asked = append(t.asked, n)
 	return way.Deliver(raw)
 }
@@ -100,9 +102,10 @@ func (t *redisTalk) reply(raw []byte, way real.Way) error {
 	s.mu.Lock()
 	n := naming{what: "message"}
 	m := &message{passage: t.passage, route: t.route, reply: true}
-	if len(t.asked) > 0 {
+	if raw = t.told(raw); len(t.asked) > 0 && raw[0] != '>' {
 		n, t.asked = t.asked[0], t.asked[1:]
-		if n.what != "WAIT" {
+		m.answers = n.number
+		if !slices.Contains(blocking, n.what) {
 			s.served(t.route.server, n.at)
 		}
 		if n.alt == trace.ToAcquire {
@@ -118,7 +121,26 @@ func (t *redisTalk) reply(raw []byte, way real.Way) error {
 	return t.receives(n, m, raw, way)
 }
 
-// replyLength is how long the first reply in RESP2 is; 0 if it is not whole.
+// blocking are the commands that servers take their time for.
+var blocking = []string{
+	"WAIT", "WAITAOF", "BLPOP", "BRPOP", "BLMOVE", "BLMPOP", "BRPOPLPUSH", "BZPOPMIN", "BZPOPMAX", "BZMPOP", "XREAD", "XREADGROUP",
+}
+
+// told is what a program is told by a Sentinel: where this program finds the servers that it names. All ports have five digits.
+func (t *redisTalk) told(raw []byte) []byte {
+	if t.server >= 0 || t.actor.part.Command == nil {
+		return raw
+	}
+	for server, route := range t.actor.part.Routes {
+		raw = bytes.ReplaceAll(raw, portOf(server), portOf(route))
+	}
+	return raw
+}
+
+// portOf is the port of an address.
+func portOf(address string) []byte { return []byte(address[strings.LastIndexByte(address, ':')+1:]) }
+
+// replyLength is how long the first reply or push is; 0 if it is not whole.
 func replyLength(b []byte) int {
 	end := bytes.Index(b, []byte("\r\n"))
 	if end < 0 {
@@ -126,10 +148,18 @@ func replyLength(b []byte) int {
 	}
 	length := end + 2
 	n, _ := strconv.Atoi(string(b[1:end])) // of a status, and of an error, there is none
-	switch {
-	case b[0] == '$' && n >= 0:
-		length += n + 2
-	case b[0] == '*':
+	switch b[0] {
+	case '%':
+		n *= 2
+	case '|': // an attribute precedes what it is of
+		n = 2*n + 1
+	}
+	switch b[0] {
+	case '$', '=', '!':
+		if n >= 0 {
+			length += n + 2
+		}
+	case '*', '~', '>', '%', '|':
 		for range max(n, 0) {
 			element := replyLength(b[min(length, len(b)):])
 			if element == 0 {

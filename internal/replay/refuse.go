@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/locksim/locksim/internal/command"
 	"github.com/locksim/locksim/internal/harness"
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/sim"
@@ -25,8 +26,6 @@ func refuse(p *harness.Plan) error {
 	switch {
 	case p.Several():
 		return &Refusal{"locks", "client processes on real servers take one lock only"}
-	case p.Programs():
-		return &Refusal{"lock", "it is a program for the simulation"}
 	case kind == nil:
 		return &Refusal{"servers", "no servers of the kind " + s.Servers.Kind + " are started"}
 	}
@@ -36,6 +35,11 @@ func refuse(p *harness.Plan) error {
 	for i := range s.Clients {
 		if c := &s.Clients[i]; c.Busy {
 			return &Refusal{"clients." + c.Name + ".cpu-bound", "work is staged as waiting, which a pause does not prolong"}
+		}
+	}
+	for _, c := range p.Clients() {
+		if why := badProgram(p, &c); why != "" {
+			return &Refusal{"clients." + c.Name, why}
 		}
 	}
 	for _, c := range s.Clocks {
@@ -54,6 +58,33 @@ func refuse(p *harness.Plan) error {
 	}
 	return nil
 }
+
+// badProgram says why a client's program cannot be played; "" if it can, or has none.
+func badProgram(p *harness.Plan, c *harness.Client) string {
+	if c.Program == nil {
+		return ""
+	}
+	if _, is := c.Program.(*command.Program); !is {
+		return "it is a program for the simulation"
+	}
+	s := p.Case.Scenario
+	for _, each := range s.Clocks {
+		if sim.Glob(each.Node, c.Name) {
+			return wrongProgramClock
+		}
+	}
+	for _, f := range p.Faults() {
+		switch a := &f.Action; {
+		case a.Kind == sim.SetClock && (a.Node == "holder" || sim.Glob(a.Node, c.Name)):
+			return wrongProgramClock
+		case a.Kind == sim.SameRandom && sim.MatchesAny(a.Nodes, c.Name):
+			return "the random values of a program are the machine's"
+		}
+	}
+	return ""
+}
+
+const wrongProgramClock = "a program goes by the clocks of this machine, which cannot be wrong"
 
 // badTrigger says why a fault's trigger is not seen here; "" if it is.
 func badTrigger(s *scenarios.Scenario, f *sim.Fault) string {

@@ -5,6 +5,9 @@
 // this program again, which runs [Client] there and plays the workload with the lock's own code over internal/live. Every
 // client waits at every step until the stage lets it continue, and every message passes a proxy that can read it, so
 // that a fault that a step triggers acts at that step, as in a simulation. All moments are read from one clock.
+//
+// [PlayOnce] plays client programs of any language in the same way, compared with nothing: the client's process starts its program,
+// and reports what that says.
 package replay
 
 import (

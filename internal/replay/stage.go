@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/locksim/locksim/history"
+	"github.com/locksim/locksim/internal/command"
 	"github.com/locksim/locksim/internal/harness"
 	"github.com/locksim/locksim/internal/real"
 	"github.com/locksim/locksim/internal/sim/storage"
@@ -42,6 +43,8 @@ type stage struct {
 	resource *storage.Storage
 	injector *sim.Injector
 	journal  journal
+	events   []trace.Event
+	messages uint64        // how many have been numbered
 	stirred  trace.Instant // when something happened last
 	pending  int           // timers that have not run down
 	inFlight int           // messages to the resource
@@ -54,6 +57,8 @@ type stage struct {
 type servers interface {
 	// start starts them and returns when they serve.
 	start(s *stage) error
+	// version says what they are, with their version.
+	version() string
 	// connect makes an actor's links to them, and tells its part of them.
 	connect(a *actor) error
 	// role finds the server that plays a role; "" if none does.
@@ -91,6 +96,7 @@ func newStage(ctx context.Context, p *harness.Plan, program []string, patience t
 		}
 	}()
 	s.journal = newJournal(s.Now, p.Tokens())
+	s.journal.HasPrograms = p.Programs()
 	s.resource = storage.New(p.Case.Fencing, s.scenario.Resource.Registers, s.journal.Decided)
 	s.servers = stagingOf(s.scenario).servers(s)
 	s.injector = sim.NewInjector(s)
@@ -121,6 +127,13 @@ func (s *stage) add(c harness.Client) error {
 	a.part = part{
 		Name: c.Name, Algorithm: c.Lock, Options: c.Options, Work: c.Work, Patience: s.patience,
 		Clock: s.clockOf(c.Name),
+	}
+	if of, is := c.Program.(*command.Program); is {
+		dir, err := os.Getwd()
+		if err != nil {
+			return err
+		}
+		a.part.Command, a.dir = of.Started(), dir
 	}
 	if c.Random != c.Name || s.isTwin(c.Name) {
 		a.part.Random = c.Random
@@ -363,16 +376,21 @@ const clientVariable = "LOCKSIM_REPLAY_CLIENT"
 // IsClient reports whether this process was started as a client's.
 func IsClient() bool { return os.Getenv(clientVariable) != "" }
 
-// lateness tells the worst that was late; "" if nothing was.
-func (s *stage) lateness() string {
+// latest is the worst that was late.
+func (s *stage) latest() (worst tardiness) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	worst := tardiness{}
 	for _, t := range s.tardy {
 		if t.by > worst.by {
 			worst = t
 		}
 	}
+	return worst
+}
+
+// lateness tells the worst that was late; "" if nothing was.
+func (s *stage) lateness() string {
+	worst := s.latest()
 	if worst.by == 0 {
 		return ""
 	}

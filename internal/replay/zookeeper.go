@@ -72,6 +72,7 @@ type zooKeeperSession struct {
 
 func newZooKeeperServers(s *stage) *zooKeeperServers {
 	d := s.scenario.Servers
+	zooKeeperStaging{}.defaults(&d)
 	return &zooKeeperServers{stage: s, deployed: d, names: d.Names(), sessions: map[string]*zooKeeperSession{}}
 }
 
@@ -98,6 +99,8 @@ func (d *zooKeeperServers) start(s *stage) (err error) {
 	}
 	return nil
 }
+
+func (d *zooKeeperServers) version() string { return d.servers[0].Version() }
 
 // warmUp has a server do what clients will want of it: what Java does for the first time takes a tenth of a second.
 func (d *zooKeeperServers) warmUp(i int) error {

@@ -73,7 +73,7 @@ func (t *zooKeeperTalk) request(frame []byte, way real.Way) error {
 	if !s.arrives(t.route.server, n.what, n.alt, t.actor.name, m) {
 		return errDropped
 	}
-	n.at = s.Now()
+	n.at, n.number = s.Now(), m.number
 	t.asked[number] = n
 	return way.Deliver(frame)
 }
@@ -112,7 +112,7 @@ func (t *zooKeeperTalk) reply(frame []byte, way real.Way) error {
 	s := t.stage
 	s.mu.Lock()
 	n := t.answered(frame[4:])
-	m := &message{passage: t.passage, route: t.route, reply: true}
+	m := &message{passage: t.passage, route: t.route, reply: true, answers: n.number}
 	left := s.replies(t.route.server, n.what, n.alt, t.actor.name, m)
 	s.mu.Unlock()
 	if !left {
