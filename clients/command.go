@@ -18,6 +18,19 @@ func Command(argv []string) (lock locks.Algorithm, declared bool, err error) {
 	if err != nil {
 		return lock, false, err
 	}
+	return lockOf(p, argv)
+}
+
+// OnRealServers is Command for a program that is run on real servers, in real time.
+func OnRealServers(argv []string) (lock locks.Algorithm, declared bool, err error) {
+	p, err := command.OnRealServers(argv)
+	if err != nil {
+		return lock, false, err
+	}
+	return lockOf(p, argv)
+}
+
+func lockOf(p *command.Program, argv []string) (lock locks.Algorithm, declared bool, err error) {
 	lock, err = parse(nil)
 	lock.Authority = locks.Majority // of one server, too
 	for _, name := range argv {

@@ -40,7 +40,7 @@ func (c *call) bring(names ...string) error {
 				return err
 			}
 		}
-		if lock.Program != nil && !slices.Contains(c.told, name) {
+		if lock.Program != nil && !c.real && !slices.Contains(c.told, name) {
 			c.told = append(c.told, name)
 			c.complain(reality(&lock))
 		}
@@ -65,7 +65,11 @@ func (c *call) program() (string, error) {
 	if c.argv == nil {
 		return "", nil
 	}
-	lock, declared, err := clients.Command(c.argv)
+	command := clients.Command
+	if c.real {
+		command = clients.OnRealServers
+	}
+	lock, declared, err := command(c.argv)
 	if _, named := c.locks.Find(c.argv[0]); err != nil && (named || clients.Is(c.argv[0])) {
 		err = fmt.Errorf("%w; for the lock of that name leave out the --", err)
 	}
@@ -73,7 +77,7 @@ func (c *call) program() (string, error) {
 		return "", err
 	}
 	if _, known := c.locks.Find(lock.Name); !known {
-		if !declared {
+		if !declared && !c.real {
 			lock = search.Learn(c.ctx, lock)
 		}
 		c.locks = c.locks.With(lock)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -60,6 +61,9 @@ func explainFlag(fs *flag.FlagSet, err error) error {
 	text := err.Error()
 	if name, ok := strings.CutPrefix(text, "flag provided but not defined: -"); ok {
 		name = strings.TrimPrefix(name, "-")
+		if name == "real" && slices.Contains([]string{"fuzz", "explore", "measure", "compare", "minimize"}, fs.Name()) {
+			return errors.New("real servers take real time, and only locksim run plays a scenario on them: want locksim run NAME --real -- COMMAND")
+		}
 		var known []string
 		fs.VisitAll(func(f *flag.Flag) { known = append(known, f.Name) })
 		if near := nearest(name, known); near != "" {

@@ -108,6 +108,7 @@ type call struct {
 	args   []string
 	argv   []string // what stands behind "--": a program and its arguments, or names
 	plays  plays    // of the subcommand
+	real   bool     // the program is played on real servers
 	env    env
 	stdout io.Writer
 	stderr io.Writer

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 )
 
 // output is where a result goes: to the standard output, or to a file that takes its name when it is complete, so that
@@ -21,10 +22,11 @@ type output struct {
 	files *unfinished
 }
 
-// unfinished are the temporary files that are being written, by name.
+// unfinished are the temporary files that are being written, by name, and whether real servers are staged.
 type unfinished struct {
-	mu    sync.Mutex
-	names map[string]bool
+	mu     sync.Mutex
+	names  map[string]bool
+	staged atomic.Bool
 }
 
 // note adds a file, or removes it. It does nothing for a nil receiver.

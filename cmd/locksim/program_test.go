@@ -61,6 +61,30 @@ func TestAScenarioOfAProgram(t *testing.T) {
 	require.Contains(t, problems, "is a program, which is run only if you say so: add -- python3 ../../internal/command/testdata/lease.py")
 }
 
+// TestAProgramIsRunOnRealServers reports which servers these were, and takes nothing of it for the simulation's.
+func TestAProgramIsRunOnRealServers(t *testing.T) {
+	needPython(t)
+	if _, err := exec.LookPath("redis-server"); err != nil {
+		t.Skip("redis-server is not installed; on Debian: apt-get install redis-server")
+	}
+	run := []string{"run", "lease-overrun", "--variant", "lease-3s-work-4s", "--set", "lock.ttl=1s", "--set", "a.work=2s", "--set", "b.work=1500ms", "--fencing", "none", "--real"}
+	program := append([]string{"--"}, python...)
+	code, out, problems := said(t, append(slices.Clip(run), program...)...)
+	require.Equal(t, exitDiffers, code, problems)
+	require.Contains(t, problems, "on real servers of this machine and by its clocks, so that runs take as long as they say: all of them at most 1m0s")
+	require.Contains(t, out, "Two believed to hold the lock at once, and the resource was damaged")
+	require.Contains(t, out, "on redis-server ")
+	require.Regexp(t, `the program and the servers \(redis-server\s+\S+\)\s+are\s+real`, out)
+	require.Contains(t, out, "--fencing none --real -- python3 ../../internal/command/testdata/lease.py")
+	require.NotContains(t, out, "exclusion-at-service")
+	require.NotContains(t, out, "seed")
+	code, out, problems = said(t, append(append(slices.Clip(run), "--format", "json", "--set", "lock.ttl=20s", "--set", "a.work=100ms", "--seeds", "2"), program...)...)
+	require.Equal(t, exitOK, code, problems)
+	require.Contains(t, out, `"survival":"not-seen"`)
+	require.Contains(t, out, `"real_servers":"redis-server `)
+	require.Equal(t, 2, strings.Count(out, `"real_servers"`))
+}
+
 func TestProgramsThatCannotBeRunAreRefused(t *testing.T) {
 	for problem, args := range map[string][]string{
 		"no program follows --; want a command, such as -- node client.js":          {"run", "lease-overrun", "--"},
@@ -69,6 +93,10 @@ func TestProgramsThatCannotBeRunAreRefused(t *testing.T) {
 		"--lock redlock and the program true x are two locks; want one":             {"run", "lease-overrun", "--lock", "redlock", "--", "true", "x"},
 		"the lock true x needs Redis, but the servers of zk-gc-pause":               {"run", "zk-gc-pause", "--", "true", "x"},
 		"for the lock of that name leave out the --":                                {"fuzz", "--", "redlock"},
+		"--real plays a program on real servers: want one behind --":                {"run", "lease-overrun", "--real"},
+		"--time=jump: on real servers time is real":                                 {"run", "lease-overrun", "--real", "--", "--time=jump", "true"},
+		"want locksim run NAME --real -- COMMAND":                                   {"fuzz", "--real", "--", "true", "x"},
+		"--format junit plays what is not as expected again":                        {"run", "lease-overrun", "--real", "--format", "junit", "--", "true", "x"},
 		"no-such-program":             {"run", "lease-overrun", "--", "no-such-program"},
 		"control characters":          {"run", "lease-overrun", "--", "sh", "-c", "a\nb"},
 		"before it asks for the lock": {"fuzz", "--", "true", "x"},
@@ -78,6 +106,10 @@ func TestProgramsThatCannotBeRunAreRefused(t *testing.T) {
 		require.Equal(t, exitUsage, code)
 		require.Contains(t, problems, problem)
 	}
+	needPython(t)
+	code, _, problems := said(t, append([]string{"run", "cluster-minority-master", "--real", "--"}, python...)...)
+	require.Equal(t, exitInconclusive, code)
+	require.Equal(t, "locksim: cluster-minority-master on real servers: servers: no cluster is started\n", problems)
 }
 
 // TestAProgramIsFuzzed finds what a program with a lease does when it is paused, and plays the finding again by the line that is

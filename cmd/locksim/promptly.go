@@ -33,6 +33,10 @@ func (c *call) promptly(work func()) bool {
 		return true
 	case <-time.After(grace):
 	}
+	if c.files.staged.Load() { // servers and programs are ended before this program is
+		<-done
+		return true
+	}
 	c.abandon()
 	stdout.shut()
 	stderr.shut()

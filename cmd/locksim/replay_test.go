@@ -49,16 +49,30 @@ func TestNothingIsLeftOfAReplayThatIsInterrupted(t *testing.T) {
 	if _, err := os.Stat("/proc/self/environ"); err != nil {
 		t.Skip("without /proc it cannot be told whose child a process was")
 	}
-	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGKILL} {
-		t.Run(signal.String(), func(t *testing.T) {
+	locks := []string{"replay", "--live", "fencing-33-34", "--speed", "1"}
+	children := strings.Join(python, " ") + " & "
+	programs := []string{"run", "lease-overrun", "--real", "--variant", "lease-30s-work-35s", "--fencing", "none", "--", "sh", "-c"}
+	for _, c := range []struct {
+		signal syscall.Signal
+		args   []string
+		all    int // itself, redis-1, the process that removes the directory, and a and b, with the processes of their programs
+	}{
+		{syscall.SIGINT, locks, 3 + 2}, {syscall.SIGTERM, locks, 3 + 2}, {syscall.SIGKILL, locks, 3 + 2},
+		{syscall.SIGINT, append(programs[:len(programs):len(programs)], children+"setsid sleep 1000 & wait"), 3 + 2*4},
+		{syscall.SIGKILL, append(programs[:len(programs):len(programs)], children+"wait"), 3 + 2*3},
+	} {
+		signal := c.signal
+		t.Run(c.args[0]+" "+signal.String(), func(t *testing.T) {
 			t.Parallel()
+			if c.args[0] == "run" {
+				needPython(t)
+			}
 			dir := t.TempDir()
-			mark := "LOCKSIM_TEST_MARK=" + filepath.Base(filepath.Dir(dir)) + signal.String()
-			command := program(t, "replay", "--live", "fencing-33-34", "--speed", "1")
+			mark := "LOCKSIM_TEST_MARK=" + filepath.Base(filepath.Dir(dir)) + c.args[0] + signal.String()
+			command := program(t, c.args...)
 			command.Env = append(command.Env, mark, "TMPDIR="+dir, asProgram+"=interruptible")
 			require.NoError(t, command.Start())
-			const all = 5 // the program, redis-1, a, b, and the process that removes the directory
-			require.Eventually(t, func() bool { return marked(t, mark) == all }, 20*time.Second, 5*time.Millisecond)
+			require.Eventually(t, func() bool { return marked(t, mark) == c.all }, 20*time.Second, 5*time.Millisecond)
 			require.NoError(t, command.Process.Signal(signal))
 			err := command.Wait()
 			require.Error(t, err)

@@ -12,6 +12,7 @@ import (
 	"github.com/locksim/locksim/clients"
 	"github.com/locksim/locksim/internal/account"
 	"github.com/locksim/locksim/internal/harness"
+	"github.com/locksim/locksim/internal/replay"
 	"github.com/locksim/locksim/internal/search"
 	"github.com/locksim/locksim/reports"
 	"github.com/locksim/locksim/scenarios"
@@ -33,7 +34,7 @@ that the scenario's expectations do not mention must not be violated.
 
 With a program after --, each client is a process of that program, in any language, whose clocks show virtual time, or real time
 after -- --time=real: see
-docs/languages.md.
+docs/languages.md. With --real it is played on real servers of this machine: see docs/real-servers.md.
 
   --all              every named scenario
   --fencing MODE     only this fencing mode, which the scenario need not name, or all modes
@@ -48,6 +49,8 @@ docs/languages.md.
   --expect any       properties that the expectations do not mention may be violated
   --no-margin        play no further runs: not to find the smallest changes of lengths that violate what held, nor from
                      when on a violation was inevitable, nor what prevents it
+  --real             play the program behind -- on redis-server, ZooKeeper or etcd, in real time, with the faults of replay;
+                     --seeds N plays N times
   --seed S           the seed, such as 42 or 0x2a (default the scenario's own)
   --seeds N          run N consecutive seeds, beginning with that one (default 1)
   --jobs N           runs in parallel (default one for each processor); the output does not depend on it
@@ -64,7 +67,7 @@ After an interrupt or SIGTERM, the report covers the runs so far and is marked a
 FILE.partial.
 
 Exit codes: 0 as expected, 1 not as expected, or an unexpected violation, 2 wrong usage or invalid scenario,
-3 inconclusive, 130 interrupted.
+3 inconclusive, or not possible on real servers, 130 interrupted.
 ` + clientsHelp
 }
 
@@ -80,6 +83,7 @@ type runOptions struct {
 	look        look
 	expect      choice
 	noMargin    boolFlag
+	real        boolFlag
 	seed        seedFlag
 	seeds, jobs count
 	names       []string
@@ -122,6 +126,7 @@ func runFlags(o *runOptions, e env) *flag.FlagSet {
 	fs.Var(&o.set, "set", "")
 	fs.Var(&o.expect, "expect", "")
 	fs.Var(&o.noMargin, "no-margin", "")
+	fs.Var(&o.real, "real", "")
 	fs.Var(&o.seed, "seed", "")
 	fs.Var(&o.seeds, "seeds", "")
 	fs.Var(&o.jobs, "jobs", "")
@@ -149,6 +154,10 @@ func runRun(c *call) int {
 		err = fmt.Errorf("--all takes no names, but %q was given", names[0])
 	case o.lanes != "" && o.format.value != "slide" && o.format.value != "png":
 		err = errors.New("--lanes is for --format slide and png")
+	case bool(o.real) && c.argv == nil:
+		err = errors.New("--real plays a program on real servers: want one behind --, such as -- node client.js; for a lock of the catalogue there is locksim replay")
+	case bool(o.real) && (o.format.value == "junit" || o.format.value == "github"):
+		err = fmt.Errorf("--format %s plays what is not as expected again, in a simulation: not with --real", o.format.value)
 	case !bool(o.all) && len(names) == 0:
 		err = errors.New("no scenario given: name one, or a file, or --all; see locksim list scenarios")
 	}
@@ -159,6 +168,7 @@ func runRun(c *call) int {
 	if o.versions != "" {
 		return c.runVersions(o)
 	}
+	c.real = bool(o.real)
 	if err := c.playProgram(&o.lock); err != nil {
 		return c.wrong(err)
 	}
@@ -318,12 +328,18 @@ func (c *call) play(o *runOptions, p *batch) int {
 		return c.wrong(err)
 	}
 	played := 0
-	err = search.Many(c.ctx, p.jobs, search.Options{Jobs: o.jobs.value, Keep: r.keeps()}, func(x search.Outcome) error {
+	add := func(job int, run reports.Run) error {
 		played++
-		run := account.Of(p.jobs[x.Job].Plan, x.Result)
-		run.File = p.files[x.Job]
-		return r.add(x.Job, run)
-	})
+		run.File = p.files[job]
+		return r.add(job, run)
+	}
+	if bool(o.real) {
+		err = c.onRealServers(p, add)
+	} else {
+		err = search.Many(c.ctx, p.jobs, search.Options{Jobs: o.jobs.value, Keep: r.keeps()}, func(x search.Outcome) error {
+			return add(x.Job, account.Of(p.jobs[x.Job].Plan, x.Result))
+		})
+	}
 	cut := 0 // runs there should have been
 	if errors.Is(err, context.Canceled) {
 		err = nil
@@ -332,7 +348,11 @@ func (c *call) play(o *runOptions, p *batch) int {
 		}
 	}
 	if err != nil {
-		return c.failures(errors.Join(err, out.discard()))
+		code := c.failures(errors.Join(err, out.discard()))
+		if replay.IsRefusal(err) {
+			return exitInconclusive
+		}
+		return code
 	}
 	if err := r.close(cut); err != nil {
 		return c.failures(errors.Join(err, out.discard()))

@@ -52,6 +52,9 @@ func (s *Study) Fill(runs []reports.Run) {
 	defer s.runner.Close()
 	for i := range runs {
 		r := &runs[i]
+		if r.Real != "" {
+			continue // simulations show nothing of it
+		}
 		s.Measure(r)
 		if plan, err := harness.Compile(r.Case, s.Play); err == nil {
 			s.explain(plan, r)

@@ -105,7 +105,7 @@ func (c *tally) add(r *model.Run) {
 
 // slim drops what a summary of very many runs must not hold on to.
 func slim(r *model.Run) model.Run {
-	return model.Run{Case: r.Case, File: r.File, Lock: r.Lock, Seed: r.Seed, Program: r.Program}
+	return model.Run{Case: r.Case, File: r.File, Lock: r.Lock, Seed: r.Seed, Program: r.Program, Real: r.Real}
 }
 
 // Status is the gravest of all runs.

@@ -86,7 +86,8 @@ type jsonRun struct {
 	Style          string          `json:"style"`
 	Fencing        string          `json:"fencing"`
 	Seed           string          `json:"seed"`
-	Digest         string          `json:"digest,omitempty"` // not of a program's run, which no seed makes do the same again
+	Real           string          `json:"real_servers,omitempty"` // what they are, if they were no simulated ones
+	Digest         string          `json:"digest,omitempty"`       // not of a program's run, which no seed makes do the same again
 	Verdicts       members         `json:"verdicts"`
 	Expected       members         `json:"expected"`
 	Measures       members         `json:"measures"`
@@ -212,7 +213,7 @@ func jsonOf(r *model.Run) *jsonRun {
 	j := &jsonRun{
 		Scenario: r.Case.Scenario.Name, Variant: r.Case.Variant, Lock: r.Lock, Servers: r.Case.Scenario.Servers.Kind,
 		Style: r.Case.Style.String(), Fencing: r.Case.Fencing.String(),
-		Seed: wording.Hex(r.Seed), Digest: digest(r),
+		Real: r.Real, Seed: wording.Hex(r.Seed), Digest: digest(r),
 		AsExpected: status == model.AsExpected, Reasons: list(reasons),
 		Steps: r.Steps, Messages: r.Messages, VirtualTime: int64(r.Virtual),
 		FaultsNotFired: list(r.FaultsNotFired()), Violations: []jsonViolation{}, Fate: fateOf(r.Fate),

@@ -16,10 +16,12 @@ import (
 // Run is one run of one case of a scenario, and what was found of it.
 type Run struct {
 	Case     scenarios.Case
-	File     string // the file that the scenario was read from; "" if it is a named one
-	Beside   string // what was changed in it, to be drawn beside the runs before it; "": nothing
-	Lock     string // the lock's name; the scenario's, unless another was put in its place
-	Program  bool   // the lock is that of a program of the operating system, which no seed makes do the same again
+	File     string        // the file that the scenario was read from; "" if it is a named one
+	Beside   string        // what was changed in it, to be drawn beside the runs before it; "": nothing
+	Lock     string        // the lock's name; the scenario's, unless another was put in its place
+	Program  bool          // the lock is that of a program of the operating system, which no seed makes do the same again
+	Real     string        // the real servers that it was played on, with their version; "" if they were simulated
+	Late     time.Duration // then, by how much something came late that was to happen at a moment
 	Seed     uint64
 	Digest   uint64
 	Steps    int

@@ -17,6 +17,9 @@ func Assumptions(v *model.View) []string {
 		return v.Run.Log.Assumes
 	}
 	s := v.Run.Case.Scenario
+	if v.Run.Real != "" {
+		return onRealServers(v)
+	}
 	code := "the lock's code is"
 	if s.Servers.Facts().Scripts {
 		code = "the lock's code and its scripts are"
@@ -27,6 +30,23 @@ func Assumptions(v *model.View) []string {
 		"what servers have acknowledged " + diskWords(s.Servers),
 		faultWords(v),
 		code + " real, everything else is simulated",
+	}
+}
+
+// onRealServers says what a run on real servers was, and how time went.
+func onRealServers(v *model.View) []string {
+	s, network := v.Run.Case.Scenario, "the network of this machine"
+	if len(s.Network.Latency)+len(s.Network.Links) > 0 {
+		network += ", where in addition " + latencyWords(s)
+	}
+	passed := "real time"
+	if v.Run.Late > 0 {
+		passed += ", in which something came late by " + wording.Precise(v.Run.Late.Round(time.Millisecond))
+	}
+	return []string{
+		network, "the clocks of this machine", passed, "what servers have acknowledged " + diskWords(s.Servers), faultWords(v),
+		"the program and the servers (" + v.Run.Real + ") are real, as are their stops and ends; proxies hold back and break off what " +
+			"passes between them; the resource is simulated",
 	}
 }
 

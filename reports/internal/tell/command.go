@@ -59,7 +59,11 @@ func Command(r *model.Run, fencing bool) string {
 	if fencing {
 		words = append(words, "--fencing", r.Case.Fencing.String())
 	}
-	words = append(words, fmt.Sprintf("--seed %#x", r.Seed))
+	if r.Real != "" {
+		words = append(words, "--real")
+	} else {
+		words = append(words, fmt.Sprintf("--seed %#x", r.Seed))
+	}
 	if r.Program {
 		words = append(words, "-- "+r.Lock)
 	}

@@ -66,7 +66,11 @@ func Heading(r *model.Run) []string {
 	if r.Case.Variant != "" {
 		parts = append(parts, "variant "+r.Case.Variant)
 	}
-	return append(parts, styles(r), "fencing "+r.Case.Fencing.String(), "seed "+wording.Hex(r.Seed))
+	parts = append(parts, styles(r), "fencing "+r.Case.Fencing.String())
+	if r.Real != "" {
+		return append(parts, "on "+r.Real)
+	}
+	return append(parts, "seed "+wording.Hex(r.Seed))
 }
 
 // term says for how long a lock is granted.
