@@ -152,6 +152,8 @@ var catalogue = []Algorithm{
 	gcsGeneration(),
 	azureBlobLease(),
 	mongoUpsert(),
+	mongoTTL(),
+	mongoTTLW1(),
 }
 
 // Set is a set of locks, which scenarios name. The zero Set is the catalogue. A Set never changes: [Set.With] returns another.

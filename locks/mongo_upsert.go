@@ -71,13 +71,10 @@ func (l *mongoUpsertLock) write(d mongoDocument, w ObjectWrite) error {
 	if err != nil {
 		return err
 	}
-	w.Once = l.p.RandomValue()
-	for range 2 {
-		if _, err = l.at(l.p).Put(l.options.Timeout, Object{Name: l.options.Key, Value: string(raw)}, w); err == nil || answered(err) {
-			return err
-		}
-	}
-	return err
+	return retriedByMongo(l.p, w, func(w ObjectWrite) error {
+		_, err := l.at(l.p).Put(l.options.Timeout, Object{Name: l.options.Key, Value: string(raw)}, w)
+		return err
+	})
 }
 
 // Release sets the time to now, even if the lock is not its own any more.

@@ -47,6 +47,8 @@ type ObjectWrite struct {
 	Lease     string        // only if this lease on the object stands, in services that have leases: else ErrLeaseLost
 	IfVersion uint64        // only if the object has this version; 0: any
 	IfMeta    uint64        // only if its metadata have been written so often; 0: any number of times
+	IfValue   string        // only if the object has this value; "": any
+	Majority  bool          // it is answered when a majority of the members of a replica set has it; else when the primary has
 }
 
 // The answers to conditional requests.

@@ -19,6 +19,7 @@ func ReferenceOf(a *Algorithm, renewed bool) string {
 	return map[string]string{
 		"zookeeper": "zk-sequential", "etcd": "etcd", "consul": "consul", "chubby": "chubby", "hazelcast": "hazelcast-fenced",
 		"memcached": "memcached-cas", "mysql": "mysql-get-lock", "postgres": "pg-advisory", "object": "k8s-lease",
+		"mongodb": "mongo-ttl",
 	}[a.Servers]
 }
 

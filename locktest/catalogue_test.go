@@ -58,6 +58,7 @@ func rightOfCatalogue() []lock {
 		// Without a time-out a renewal waits forever for a server that has lost its power, and its holder is not told.
 		of("gcs-generation", locks.Options{Timeout: time.Second}),
 		of("azure-blob-lease", none),
+		of("mongo-ttl", none),
 	)
 }
 
@@ -69,7 +70,7 @@ func wrongOfCatalogue() []lock {
 		names  []string
 	}{
 		{locktest.ExclusionUnlessForgotten, []string{"get-then-set"}},
-		{locktest.ExclusionAtService, []string{"etcd-shared-lease"}},
+		{locktest.ExclusionAtService, []string{"etcd-shared-lease", "mongo-ttl-w1"}},
 		{locktest.ExclusionWithinLease, []string{"set-without-nx", "jedis-sample", "objsync"}},
 		{locktest.ReleaseSafety, []string{"set-nx-ex-del", "set-nx-get-del", "zk-ephemeral", "memcached-add", "k8s-release-on-cancel", "gcs", "mongo-upsert", "redisson-multi-lease"}},
 		{locktest.Progress, []string{"setnx", "setnx-expire", "zk-sequential-unprotected", "s3-lockfile", "redisson-multi"}},

@@ -29,7 +29,7 @@ func promiseOfLock(t *testing.T, name string, p Promise) (*subject, *pledge) {
 func TestWhatIsDrawnForAPromiseIsWhatItAllows(t *testing.T) {
 	for _, name := range []string{
 		"set-nx-lua", "watchdog", "redlock", "set-nx-lua-wait", "zk-sequential", "etcd", "consul", "chubby", "hazelcast-fenced", "memcached-cas",
-		"mysql-get-lock", "mysql-lease-row", "pg-advisory",
+		"mysql-get-lock", "mysql-lease-row", "pg-advisory", "mongo-ttl",
 	} {
 		a, _ := locks.Catalogue().Find(name)
 		s, err := examine(a.New(locks.Options{}), Options{})

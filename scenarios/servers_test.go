@@ -33,6 +33,7 @@ func TestServersAreCalledByTheirKind(t *testing.T) {
 		{Servers{Kind: "chubby"}, []string{"chubby-1"}, holder},
 		{Servers{Kind: "hazelcast"}, []string{"hazelcast-1"}, holder},
 		{Servers{Kind: "hazelcast-unsafe"}, []string{"hazelcast-1", "hazelcast-2"}, []string{"holder", "master"}},
+		{Servers{Kind: "mongodb"}, []string{"mongod-1", "mongod-2", "mongod-3"}, []string{"holder", "master"}},
 		{Servers{Kind: "memcached"}, []string{"memcached-1"}, holder},
 		{Servers{Kind: "mysql"}, []string{"mysql-1"}, holder},
 		{Servers{Kind: "postgres"}, []string{"postgres-1"}, holder},

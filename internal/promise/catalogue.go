@@ -49,7 +49,7 @@ func (s *Subject) particular() *Subject {
 		s.Lost, s.Notice, s.Fresh, s.Margin = true, true, true, 67
 	case "gcs", "gcs-generation":
 		s.Wall, s.Lost, s.Notice, s.Margin = true, true, true, 89
-	case "s3-epoch", "s3-lease", "objsync", "shedlock", "shedlock-postgres", "mongo-upsert":
+	case "s3-epoch", "s3-lease", "objsync", "shedlock", "shedlock-postgres", "mongo-upsert", "mongo-ttl", "mongo-ttl-w1":
 		s.Wall = true
 	case "watchdog":
 		s.Margin = 20
@@ -118,6 +118,7 @@ var kept = map[string]string{
 	"objsync":                    "",
 	"gcs":                        "",
 	"mongo-upsert":               "within-lease",
+	"mongo-ttl-w1":               "release",
 }
 
 // sampled lists of some promises the locks on which campaigns play them. What protects the resource from one lock protects it

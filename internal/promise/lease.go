@@ -53,6 +53,16 @@ func (s *Subject) onRedis() []Promise {
 func (s *Subject) onLease() []Promise {
 	faults := slow(search.ServerAhead, search.ServerBack, search.Drift, search.Cut, search.Stall, search.Delay, search.Break,
 		search.Error)
+	var copied []search.Kind // what servers survive that copy what one of them has acknowledged
+	var apart [][]search.Kind
+	lives := []time.Duration{s.TTL, s.TTL / 2}
+	if s.facts().Role != "" {
+		copied, apart = []search.Kind{search.ServerCrash, search.PowerLoss, search.Partition, search.Lag}, [][]search.Kind{{search.Partition}}
+		lives = []time.Duration{6 * s.TTL, 12 * s.TTL} // in which there is time for an election
+	}
+	if s.TTL >= time.Minute {
+		faults = append(faults, copied...)
+	}
 	whole := max(s.TTL-s.facts().Early, 0) // a fourth of it is left for messages
 	list := []Promise{
 		Promise{Name: ExclusionWithinLease, Property: checker.MutualExclusion, Model: search.FaultModel{
@@ -60,8 +70,8 @@ func (s *Subject) onLease() []Promise {
 		}, Why: `
 			The item is there until it is deleted, unless the server dies, needs the room, or its time is over, by the units in
 			which the server counts it. Sections and faults take less than that together.`}.played("within-lease", func(m *search.FaultModel) {
-			m.Faults = slices.Concat(network, slow(search.ServerAhead, search.ServerBack, search.Drift))
-			m.Within, m.Waits, m.TTLs = 60, false, []time.Duration{s.TTL, s.TTL / 2}
+			m.Faults = slices.Concat(network, slow(search.ServerAhead, search.ServerBack, search.Drift), copied)
+			m.Within, m.Waits, m.TTLs = 60, false, lives
 		}),
 		Promise{Name: ReleaseSafety, Property: checker.ReleaseSafety, Model: search.FaultModel{
 			Faults:  search.Kinds(search.SameRandom, search.ServerCrash, search.PowerLoss),
@@ -75,12 +85,16 @@ func (s *Subject) onLease() []Promise {
 	}
 	if s.Fresh {
 		list = append(list, Promise{
-			Name: ExclusionAtService, Property: checker.ExclusionAtService, Model: search.FaultModel{
-				Faults:  search.Kinds(search.SameRandom, search.ServerCrash, search.PowerLoss, search.Evict, search.ServerAhead, search.Drift),
+			Name: ExclusionAtService, Property: checker.ExclusionAtService, Focus: apart, Model: search.FaultModel{
+				Faults:  append(search.Kinds(search.SameRandom, search.ServerCrash, search.PowerLoss, search.Evict, search.ServerAhead, search.Drift), copied...),
 				Storage: network, Tasks: 2, Waits: true,
 			}, Forgives: serversFault, Why: `
 				The item is made only if there is none, and nobody but its owner replaces it before its time is over.`,
 		})
+		if own := &list[len(list)-1]; copied != nil { // what one of several servers does by mistake the others are to make good
+			*own = withSameClocks(*own)
+			own.Forgives = nil
+		}
 	}
 	if s.Wall {
 		list[0], list[2] = withSameClocks(list[0]), withSameClocks(list[2])

@@ -10,7 +10,8 @@ import (
 // by the request that made it the holder. Services tell it what they decide.
 type Succession struct {
 	*Truth
-	copy int // of the holder, in copies; -1 if nobody holds
+	copy int   // of the holder, in copies; -1 if nobody holds
+	left []int // copies at nodes that no longer decide
 }
 
 // NewSuccession returns the truth about a lock that nobody holds yet.
@@ -97,6 +98,22 @@ func (s *Succession) Ended(id history.ID, how history.Gone, why history.Cause) {
 		s.gone(how)
 	}
 	s.EndGrants(id, later, why)
+}
+
+// Superseded notes that another node decides from now on, which knows nothing of the holder. The one that did still has its entry.
+func (s *Succession) Superseded() {
+	if s.copy >= 0 {
+		s.left, s.copy = append(s.left, s.copy), -1
+	}
+}
+
+// Discarded notes that a node which no longer decides has given up what it had.
+func (s *Succession) Discarded(node string) {
+	for _, i := range s.left {
+		if c := &s.Copies[i]; c.Node == node && c.Gone == history.Kept {
+			c.To, c.Gone = s.Now(), history.Overwritten
+		}
+	}
 }
 
 // Outlives notes that the service has carried out a request of an acquisition. If its session is over that was in another one,

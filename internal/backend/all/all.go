@@ -27,6 +27,7 @@ var kinds = []backend.Kind{
 	database.MySQL,
 	database.Postgres,
 	object.Kind,
+	object.MongoDB,
 }
 
 // Kinds returns the backends, in the order of the documentation.

@@ -46,7 +46,7 @@ func (l *Line) Closed() {
 	l.settled.Fire()
 }
 
-// Pooled sends a request to the one server of a process, on an idle connection of the process or on a new one, and waits for the
+// Pooled sends a request to the one server of a process, or to the one that it turns to now, on an idle connection of the process or on a new one, and waits for the
 // answer, at most timeout in all; 0 waits forever. The request is made when there is a connection.
 func Pooled(p Process, server *sim.Node, timeout time.Duration, request func() sim.Payload) (sim.Payload, error) {
 	began := p.Monotonic()
@@ -73,7 +73,7 @@ func idle(p Process, server *sim.Node, timeout time.Duration) (*Line, error) {
 		l := pool[n-1]
 		pool = pool[:n-1]
 		*p.Own() = pool
-		if !l.Over {
+		if l.server == server && !l.Over {
 			return l, nil
 		}
 	}

@@ -28,6 +28,12 @@ func limitsOfObjects() []limit {
 		{Name: "successor", Property: checker.ReleaseSafety, Model: search.FaultModel{Lock: "mongo-upsert",
 			Faults: []search.Kind{search.ClientPause, search.Stall}}, Twin: "s3-lease",
 			Why: `An unlock names no holder.`},
+		{Name: "rollback", Property: checker.ExclusionAtService, Model: search.FaultModel{Lock: "mongo-ttl-w1",
+			Faults: []search.Kind{search.Partition}}, Twin: "mongo-ttl",
+			Why: `A primary that is cut off grants what no other member has, and rolls it back.`},
+		{Name: "clocks", Property: checker.MutualExclusion, Model: search.FaultModel{Lock: "mongo-ttl",
+			Faults: []search.Kind{search.ServerAhead}, Within: 60},
+			Why: `A primary whose clock is ahead deletes the document of a holder.`},
 		{Name: "first-put", Property: checker.FencingOrder, Model: search.FaultModel{Lock: "objsync"}, Twin: "s3-lease",
 			Why: `Who finds no object puts one, though another has put one meanwhile.`},
 	}

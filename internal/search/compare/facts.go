@@ -9,6 +9,7 @@ import (
 	"github.com/locksim/locksim/internal/harness"
 	"github.com/locksim/locksim/internal/search"
 	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/sim"
 )
 
@@ -49,11 +50,11 @@ func probe(r *harness.Runner, lock *locks.Algorithm) facts {
 	}
 }
 
-// outlasts has a holder work for three leases while another client waits, and says whether it stayed the only one. It also
-// says what its lease carried.
+// outlasts has a holder work for three leases, or for longer than servers may keep what is over, while another client waits, and says
+// whether it stayed the only one. It also says what its lease carried.
 func outlasts(r *harness.Runner, lock *locks.Algorithm) (held, token, value bool) {
 	s := newScene(lock, even())
-	s.client("a", 0, 3*lease)
+	s.client("a", 0, max(3*lease, lease+lease*time.Duration(scenarios.Kind(lock.Backend()).Facts().Patience)/100))
 	s.client("b", lease/2, 0).Again = lease / 10
 	result := s.play(r, lock, 1)
 	first := result.History.Acquisition(1)

@@ -131,6 +131,9 @@ func deed(s *scenarios.Scenario, f *sim.Fault) string {
 		return "clients " + strings.Join(a.Nodes, " and ") + " draw the same random numbers"
 	case sim.Promote:
 		role, _ := s.Servers.Role()
+		if s.Servers.Facts().Stands {
+			return parameter.TheNode(a.Node) + " stands for election"
+		}
 		return parameter.TheNode(a.Node) + " is made " + role
 	case sim.Evict:
 		return parameter.TheNode(a.Node) + " evicts the key"

@@ -66,9 +66,10 @@ type Request struct {
 	Now   int64 // IfOver: what the client's wall clock shows
 	// Once names a write. A repetition is answered as the first one was, and not carried out again: MongoDB's retryable writes, which
 	// have a session and a number. "": it may be.
-	Once  string
-	Item  Item   // a write of DynamoDB; nil: it is none. Of a Put, Value is what it writes, for observers and readers
-	Lease string // the lease that is to be acquired, renewed or released, or that guards the object; "": none
+	Once     string
+	Item     Item   // a write of DynamoDB; nil: it is none. Of a Put, Value is what it writes, for observers and readers
+	Majority bool   // a write of MongoDB with that write concern: it is answered when a majority of the members has it
+	Lease    string // the lease that is to be acquired, renewed or released, or that guards the object; "": none
 }
 
 // What returns the request's name and its purpose.
@@ -104,6 +105,9 @@ func (r *Request) Sum() uint64 {
 	}
 	if r.Item != nil {
 		d.String(r.Item.String())
+	}
+	if r.Majority {
+		d.Uint64(1)
 	}
 	return d.Sum()
 }
@@ -146,7 +150,9 @@ const (
 	LeaseMismatchBlob // the object has another lease
 	LeaseNotPresent   // the object has none
 	LeaseLost         // the lease has expired
-	Duplicate         // IfOver: there is an object, and it is not over
+	Duplicate         // of MongoDB: there is such an object, and with IfOver it is not over
+	NotPrimary        // the member of a replica set is not the primary; it has carried nothing out
+	SteppedDown       // it was, and no longer is: what it has carried out may be rolled back
 )
 
 var results = []string{
@@ -154,6 +160,7 @@ var results = []string{
 	LeaseMismatch: "409 LeaseIdMismatchWithLeaseOperation", LeaseMissing: "412 LeaseIdMissing",
 	LeaseMismatchBlob: "412 LeaseIdMismatchWithBlobOperation", LeaseNotPresent: "412 LeaseNotPresentWithBlobOperation",
 	LeaseLost: "412 LeaseLost", Duplicate: "E11000 duplicate key error",
+	NotPrimary: "NotWritablePrimary", SteppedDown: "InterruptedDueToReplStateChange",
 }
 
 // Response is the answer to a request.
@@ -169,6 +176,7 @@ type Response struct {
 	// Modified is when the object was last written, by the server's wall clock in nanoseconds since 1970. HTTP's dates have
 	// whole seconds.
 	Modified int64
+	Removed  *Request // Delete: which had put the object last
 }
 
 // Listed is an object in a list.
@@ -225,8 +233,12 @@ func (r *Response) String() string {
 
 // ErrorResponse answers a request with an error, for faults that inject one. A text that is the status of an answer, as
 // "412 Precondition Failed", is that answer.
-func ErrorResponse(request sim.Payload, text string) sim.Payload {
-	answer := &Response{Request: request.(*Request), Result: Refused, Value: text}
+func ErrorResponse(p sim.Payload, text string) sim.Payload {
+	r, ok := p.(*Request)
+	if !ok {
+		return nil
+	}
+	answer := &Response{Request: r, Result: Refused, Value: text}
 	if i := slices.Index(results, text); i > int(OK) {
 		answer.Result, answer.Value = Result(i), ""
 	}

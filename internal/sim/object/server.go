@@ -1,14 +1,18 @@
 // Package object simulates an object store, as far as a lock can notice it: objects with versions, which are put and deleted
 // on condition. So do S3 (since November 2024), Google Cloud Storage, the Kubernetes API and DynamoDB behind one address. As in Azure
 // Blob Storage, an object can have a lease, which guards it; as in MongoDB, a document can be upserted on condition of a time in it.
+// [NewReplicaSet] adds a replica set of MongoDB, member by member.
 //
 // Create a server with [New], and add it with sim.Engine.AddServer. It stands for a whole service, which has copied what it
 // acknowledges: when it crashes it cannot be reached for a while, and has lost nothing.
 //
 // Left out: requests that take time within the service, and with them the 409 of S3 for two conditional writes at once, which a
-// fault can inject; reads that are eventually consistent, which S3 no longer has since 2020; deletion by time; of Azure's leases,
+// fault can inject; reads that are eventually consistent, which S3 no longer has since 2020; of Azure's leases,
 // the bounds of their length (15 to 60 seconds, or none), so that locks can be compared with leases of the same length, and how
-// they are broken; of MongoDB, writes that a majority need not acknowledge, and their loss when another server takes over.
+// they are broken.
+//
+// All of it follows the services' documentation, and has not been compared with the services. Most cannot be installed, and Debian has no package
+// of MongoDB's server.
 package object
 
 import (
@@ -26,6 +30,10 @@ import (
 type Observer interface {
 	// Executed is called after a request has been executed, with whether it has changed the object.
 	Executed(s *Server, r *Request, a *Response, changed bool)
+	// Lacks is called when the primary of a replica set has not got a write that was Executed.
+	Lacks(primary *Server)
+	// RolledBack is called when a member has rolled back a write that was Executed.
+	RolledBack(s *Server)
 }
 
 // Server is an object store in the simulation.
@@ -44,6 +52,7 @@ type object struct {
 	modified    int64
 	until       int64 // of the last put
 	lease       lease
+	by          *Request // which has put it last
 }
 
 // monotonic returns what the server's monotonic clock shows. A server that is on no node has none.
@@ -107,7 +116,7 @@ func (s *Server) execute(r *Request, a *Response) (changed bool) {
 	case r.When == IfItem && !r.Item.Holds(s.valueAt(at, there)):
 		a.Result = Failed
 	case r.When == IfAbsent && there, there && !s.objects[at].meets(r):
-		if a.Result = Failed; r.When == IfOver {
+		if a.Result = Failed; r.When == IfOver || r.When == IfAbsent && r.Once != "" {
 			a.Result = Duplicate
 		}
 	case !there && (r.Op != Put || r.When == IfVersion || r.When == IfMeta || r.When == IfETag):
@@ -121,6 +130,7 @@ func (s *Server) execute(r *Request, a *Response) (changed bool) {
 		o := &s.objects[at]
 		a.Value, a.Version, a.Meta, a.Modified = o.part(r.Value), o.version, o.meta, o.modified
 	case r.Op == Delete:
+		a.Removed = s.objects[at].by
 		s.objects = slices.Delete(s.objects, at, at+1)
 		return true
 	default:
@@ -177,7 +187,7 @@ func (s *Server) write(o *object, r *Request, a *Response) {
 		if r.Item != nil {
 			value = r.Item.Written(o.value)
 		}
-		o.value, o.version, o.meta, o.until = value, s.last, 1, r.Until
+		o.value, o.version, o.meta, o.until, o.by = value, s.last, 1, r.Until, r
 	}
 	if !s.leased(o) {
 		o.lease = lease{}
@@ -206,6 +216,15 @@ func (s *Server) Find(name string) (value string, version uint64) {
 		return "", 0
 	}
 	return s.objects[at].value, s.objects[at].version
+}
+
+// By returns the request that has put an object last; nil if there is none.
+func (s *Server) By(name string) *Request {
+	at, there := s.at(name)
+	if !there {
+		return nil
+	}
+	return s.objects[at].by
 }
 
 // valueAt returns the value of an object; "" if it is not there.

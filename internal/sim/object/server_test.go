@@ -20,6 +20,9 @@ func (l *seen) Executed(_ *object.Server, r *object.Request, _ *object.Response,
 	}
 }
 
+func (*seen) Lacks(*object.Server)      {}
+func (*seen) RolledBack(*object.Server) {}
+
 // TestRequestsAreCarriedOutOnTheirCondition is a conversation: each request with the answer, by the documentation of S3 (conditional
 // requests), of the Kubernetes API (resourceVersion) and of Google Cloud Storage (ifGenerationMatch).
 func TestRequestsAreCarriedOutOnTheirCondition(t *testing.T) {

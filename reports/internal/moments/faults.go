@@ -90,6 +90,9 @@ func promotionWords(s *scenarios.Scenario, f *model.Fault) string {
 	if !nodes {
 		return "has its " + role + " replaced"
 	}
+	if s.Servers.Facts().Stands {
+		return "stands for election"
+	}
 	switch told := f.Of.Action.Nodes; len(told) {
 	case 0:
 		return "is made " + role

@@ -130,7 +130,11 @@ func (t *narrator) happens(f *model.Fault) {
 
 // knowing says whose entry a server lacks that takes a master's place. The leader of an ensemble has all that was acknowledged.
 func (t *narrator) knowing(node string, at trace.Instant) string {
-	if role, _ := t.v.Servers().Role(); role != "master" {
+	role, _ := t.v.Servers().Role()
+	stands := func(f model.Fault) bool {
+		return t.v.Servers().Facts().Stands && f.Kind == sim.Promote && f.Begin == at
+	}
+	if role != "master" || slices.ContainsFunc(t.v.Faults, stands) {
 		return ""
 	}
 	for _, id := range t.participants {

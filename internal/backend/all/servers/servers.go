@@ -33,6 +33,7 @@ var list = []struct {
 	{database.MySQL, databaseservers.MySQL},
 	{database.Postgres, databaseservers.Postgres},
 	{object.Kind, objectservers.Build},
+	{object.MongoDB, objectservers.MongoDB},
 }
 
 // Build builds the simulated servers of a kind in a run. It panics if there are none.

@@ -21,14 +21,17 @@ type service struct {
 
 // Build builds the server.
 func Build(w simulated.World) simulated.Service {
-	var all truths
-	for _, l := range w.Locks() {
-		all = append(all, &truth{Succession: record.NewSuccession(w.Recorder().Truth), world: w, key: l.Keys[0]})
-	}
-	server := object.New(all)
+	server := object.New(newTruths(w))
 	node := w.Engine().AddServer(w.Scenario().Servers.Names()[0], server)
 	server.Attach(node)
 	return &service{simulated.One{Node: node, Port: clientPort}, server}
+}
+
+func newTruths(w simulated.World) (all truths) {
+	for _, l := range w.Locks() {
+		all = append(all, &truth{Succession: record.NewSuccession(w.Recorder().Truth), world: w, key: l.Keys[0]})
+	}
+	return all
 }
 
 // Command knows none.
@@ -43,6 +46,7 @@ func (*service) ErrorReply(request sim.Payload, text string) sim.Payload {
 type clients struct {
 	simulated.None
 	server *sim.Node
+	set    *replicaSet // of which the server is a member; nil: it is alone
 }
 
 // Clients makes a task's clients of the servers.
@@ -100,8 +104,10 @@ func (c *clients) GetLeased(timeout time.Duration, name, member, lease string) (
 // do sends a request on an idle connection of the process, or on a new one.
 func (c *clients) do(timeout time.Duration, r *object.Request, w locks.ObjectWrite) (locks.Object, error) {
 	r.Purpose, r.Life, r.Until, r.Version, r.Lease = w.Purpose, int64(w.Life), int64(w.Until), w.IfVersion, w.Lease
-	r.Meta, r.Now, r.Once = w.IfMeta, int64(w.IfOver), w.Once
+	r.Meta, r.Now, r.Once, r.Majority = w.IfMeta, int64(w.IfOver), w.Once, w.Majority
 	switch {
+	case w.IfValue != "":
+		r.When, r.ETag = object.IfETag, object.ETag(w.IfValue)
 	case w.IfAbsent:
 		r.When = object.IfAbsent
 	case w.IfOver != 0:
@@ -111,14 +117,10 @@ func (c *clients) do(timeout time.Duration, r *object.Request, w locks.ObjectWri
 	case w.IfVersion != 0:
 		r.When = object.IfVersion
 	}
-	p, err := simulated.Pooled(c.Process, c.server, timeout, func() sim.Payload {
-		r.Origin = c.Process.Origin()
-		return r
-	})
+	a, err := c.ask(timeout, r)
 	if err != nil {
 		return locks.Object{}, err
 	}
-	a := p.(*object.Response)
 	switch a.Result {
 	case object.NotFound:
 		return locks.Object{}, locks.ErrNoObject
@@ -130,6 +132,8 @@ func (c *clients) do(timeout time.Duration, r *object.Request, w locks.ObjectWri
 		return locks.Object{}, locks.ErrLeaseLost
 	case object.Refused:
 		return locks.Object{}, &locks.ObjectError{Text: a.Value}
+	case object.SteppedDown:
+		return locks.Object{}, simulated.Failed(c.server, locks.ErrUnknown, nil)
 	default:
 		o := locks.Object{Name: cmp.Or(a.Name, r.Name), Value: cmp.Or(a.Value, r.Value), Version: a.Version, Meta: a.Meta}
 		if r.Op == object.List {
@@ -137,4 +141,23 @@ func (c *clients) do(timeout time.Duration, r *object.Request, w locks.ObjectWri
 		}
 		return o, nil
 	}
+}
+
+// ask sends a request to the server, or to the one that the process takes for the primary.
+func (c *clients) ask(timeout time.Duration, r *object.Request) (*object.Response, error) {
+	if c.set != nil {
+		return c.set.ask(c, timeout, r)
+	}
+	return c.send(timeout, r)
+}
+
+func (c *clients) send(timeout time.Duration, r *object.Request) (*object.Response, error) {
+	p, err := simulated.Pooled(c.Process, c.server, timeout, func() sim.Payload {
+		r.Origin = c.Process.Origin()
+		return r
+	})
+	if err != nil {
+		return nil, err
+	}
+	return p.(*object.Response), nil
 }

@@ -51,6 +51,28 @@ func (all truths) Executed(s *object.Server, r *object.Request, a *object.Respon
 	}
 }
 
+// Lacks lets each look at what the new primary has.
+func (all truths) Lacks(s *object.Server) {
+	for _, t := range all {
+		by := s.By(t.key)
+		if by != nil && t.Holder() == history.ID(by.Tag) {
+			continue
+		}
+		t.Superseded()
+		if by != nil {
+			t.Back(s.Node().Name, by.Origin)
+			t.Expires(trace.Instant(by.Until - sim.Epoch))
+		}
+	}
+}
+
+// RolledBack lets each see that a member has given up what it had.
+func (all truths) RolledBack(s *object.Server) {
+	for _, t := range all {
+		t.Discarded(s.Node().Name)
+	}
+}
+
 // late reports whether a request that has been executed is a heartbeat of DynamoDB's clients that came after the release: the item has
 // another version, and is still marked as released.
 func late(s *object.Server, r *object.Request) bool {
@@ -84,6 +106,10 @@ func (t *truth) executed(n *sim.Node, r *object.Request, a *object.Response, cha
 		t.Took(node, r.Origin, ends)
 	case r.Purpose == trace.ToRenew && changed:
 		t.Prolonged(node, r.Origin, ends)
+	case r.Purpose == object.ToExpire && t.Holder() == history.ID(r.Tag):
+		t.Forgot(history.Expired)
+	case r.Purpose == trace.ToRelease && changed && r.Once != "" && a.Removed != nil && history.ID(a.Removed.Tag) != t.Holder():
+		t.Released(node, r.Origin, 0) // another primary has made another client the holder
 	case r.Purpose == trace.ToRelease && changed:
 		t.Released(node, r.Origin, t.Holder())
 	case r.Purpose == trace.ToRelease:
