@@ -518,3 +518,117 @@ faults: [{at: 5s, crash: etcd-1, restart: 3s}]`)
 		require.Equal(t, history.OK, a.Outcome, a.Client)
 	}
 }
+
+// TestALateItemIsTimedFromWhenItWasFirstSeen has a request of b's second task arrive twice: the item, deleted in between, has the record
+// version that b's first task has been watching, which may take it over a lease after it saw that first.
+func TestALateItemIsTimedFromWhenItWasFirstSeen(t *testing.T) {
+	r := playOnce(t, `
+name: story
+lock: {algorithm: dynamodb}
+servers: {kind: object}
+clients: {b: {tasks: 2, work: 5s}, c: {start: 1ms}}
+network: {latency: 1ms}
+faults:
+  - {after: {node: store-1, does: execute, what: acquire}, cut: {from: b, to: store-1}, for: 20s}
+  - {before: {node: store-1, does: execute, what: release, peer: b}, error: "409 Conflict"}
+`)
+	require.Equal(t, checker.Held, r.Report.Verdicts[checker.ExclusionAtService])
+	require.Len(t, r.History.Grants, 4)
+	late := r.History.Grants[3]
+	require.Equal(t, r.History.Grants[2].Acquisition, late.Acquisition, "its request arrives again")
+	require.Less(t, late.To.Sub(late.From), 5*time.Second)
+}
+
+// TestARequestThatWaitsForAConnectionComesBeforeTheRelease has two tasks hold the lock by two of three servers, and release it while a
+// request to the third still waits for a connection. What that makes was released, too, though for a moment, until the last release is
+// executed, a majority has the task's keys.
+func TestARequestThatWaitsForAConnectionComesBeforeTheRelease(t *testing.T) {
+	a := algorithm(func(p locks.Process, o locks.Options) handmade {
+		var value string
+		each := func(call func(p locks.Process, server int) bool) int {
+			yes, no, enough := 0, 0, p.NewSignal()
+			for server := range 3 {
+				p.Go(func(p locks.Process) {
+					if call(p, server) {
+						yes++
+					} else {
+						no++
+					}
+					if max(yes, no) == 2 {
+						enough.Fire()
+					}
+				})
+			}
+			p.Wait(locks.Forever, enough)
+			return yes
+		}
+		free := func() int {
+			return each(func(p locks.Process, server int) bool {
+				r, err := locks.Eval(p.Redis(server), 0, locks.Script{Body: compareAndDelete}, []string{o.Key}, value)
+				return err == nil && r.Int == 1
+			})
+		}
+		return handmade{
+			try: func() (locks.Lease, error) {
+				value = p.RandomValue()
+				yes := each(func(p locks.Process, server int) bool {
+					r, err := p.Redis(server).Do(0, "SET", o.Key, value, "NX", "PX", "10000")
+					return err == nil && r.OK()
+				})
+				if yes < 2 {
+					free()
+				}
+				return locks.Lease{Value: value}, refusedIf(yes < 2, nil)
+			},
+			release: func(locks.Lease) error { free(); return nil },
+		}
+	})
+	a.Authority = locks.Majority
+	s, err := scenarios.Parse("story.yaml", []byte("name: story\nlock: {algorithm: handmade}\nservers: {masters: 3}\nclients: {a: {tasks: 2}}\n"))
+	require.NoError(t, err)
+	p, err := harness.Compile(s.Cases()[0], harness.Options{Instead: a})
+	require.NoError(t, err)
+	var r harness.Runner
+	defer r.Close()
+	for seed := range uint64(1000) {
+		result, err := r.Run(p, seed, false)
+		require.NoError(t, err)
+		require.NotEqual(t, checker.Violated, result.Report.Verdicts[checker.ExclusionAtService], "seed %d", seed)
+		require.NotEqual(t, checker.Violated, result.Report.Verdicts[checker.ReleaseSafety], "seed %d", seed)
+	}
+}
+
+// TestANoteThatSaysFreeIsNoHold has locks whose key stays after a release: a string that says that the lock is free, which is written
+// even if the key has ended before.
+func TestANoteThatSaysFreeIsNoHold(t *testing.T) {
+	const acquire = `local there = redis.call('get', KEYS[1])
+if there and there ~= 'free' then return 0 end
+redis.call('set', KEYS[1], ARGV[1], 'PX', '10000')
+return 1`
+	const release = `local there = redis.call('get', KEYS[1])
+if there and there ~= ARGV[1] then return 0 end
+redis.call('set', KEYS[1], 'free')
+return there and 1 or 0`
+	a := algorithm(func(p locks.Process, o locks.Options) handmade {
+		return handmade{
+			try: func() (locks.Lease, error) {
+				l := locks.Lease{Value: p.RandomValue()}
+				r, err := locks.Eval(p.Redis(0), 0, locks.Script{Body: acquire}, []string{o.Key}, l.Value)
+				return l, refusedIf(r.Int != 1, err)
+			},
+			release: func(l locks.Lease) error {
+				r, err := locks.Eval(p.Redis(0), 0, locks.Script{Body: release}, []string{o.Key}, l.Value)
+				if err == nil && r.Int != 1 {
+					return locks.ErrNotHeld
+				}
+				return err
+			},
+		}
+	})
+	for _, clients := range []string{contention, "clients: {a: {work: 11s}, b: {start: 12s, work: 1s}, c: {start: 30s}}"} {
+		found := verdicts(t, a, clients)
+		for _, p := range []checker.Property{checker.ExclusionAtService, checker.ReleaseSafety, checker.Leak} {
+			require.Zero(t, found[p][checker.Violated], "%s: %s", clients, p)
+		}
+	}
+}

@@ -28,6 +28,7 @@ type process struct {
 	parent  *process      // who started the task outside of any acquisition; nil otherwise
 	phase   history.ID    // the acquisition that the task is concerned with; 0: the parent's
 	asking  bool          // it is inside Lock
+	leaving bool          // it is inside Unlock
 	more    bool          // it takes other locks after the one that it asks for
 	based   []uint64      // versions read in this section, by register
 	access  int           // the access that the lock is carrying out, from 1; 0 if none
@@ -103,30 +104,39 @@ func (p *process) NewSignal() locks.Signal { return &sim.Signal{} }
 func (p *process) Go(fn func(locks.Process)) locks.Signal {
 	// A task that is started within an acquisition belongs to it, for as long as it runs; a task that a lock's
 	// builder starts belongs to the current acquisition of its process.
-	phase, asking := p.phase, p.asking
+	phase, asking, leaving := p.phase, p.asking, p.leaving
 	return p.task.Go(func(t *sim.Task) {
 		child := taskOf(p.world, p.client, t, p.shared)
-		child.parent, child.phase, child.asking = p, phase, asking
+		child.parent, child.phase, child.asking, child.leaving = p, phase, asking, leaving
 		fn(child)
 	})
 }
 
-// concern returns the acquisition that the task's requests belong to, and whether they are sent from within Lock.
-func (p *process) concern() (id history.ID, asking bool) {
+// concern returns the task that says to which acquisition the task's requests belong, and whether they are sent from within Lock
+// or Unlock.
+func (p *process) concern() *process {
 	for p.phase == 0 && p.parent != nil {
 		p = p.parent
 	}
-	return p.phase, p.asking
+	return p
+}
+
+// Turn numbers what is called now among all requests.
+func (p *process) Turn() uint64 {
+	p.world.turn++
+	return p.world.turn
 }
 
 // Origin says where a request of the task comes from, and numbers it.
 func (p *process) Origin() sim.Origin {
-	id, asking := p.concern()
+	of := p.concern()
 	p.world.sent++
 	if p.world.plan.limitsLoad() {
-		p.countRequest(id, asking)
+		p.countRequest(of.phase, of.asking)
 	}
-	return sim.Origin{Client: p.client.Name, Tag: int(id), Sent: p.world.sent, Asking: asking, Access: p.access}
+	return sim.Origin{
+		Client: p.client.Name, Tag: int(of.phase), Sent: p.Turn(), Asking: of.asking, Leaving: of.leaving, Access: p.access,
+	}
 }
 
 // Spawn runs f as another task of the workload.
@@ -174,7 +184,7 @@ func (p *process) about(does trace.Does, id history.ID) trace.Step {
 func (p *process) Start() history.ID {
 	id := history.ID(0)
 	p.task.Step(trace.Step{Does: trace.Start, What: p.owner.Lock}, 0, func() { id = p.world.journal.start(&p.owner) }, nil)
-	p.phase, p.asking = id, true
+	p.phase, p.asking, p.leaving = id, true, false
 	return id
 }
 
@@ -233,7 +243,7 @@ func (p *process) Lost(id history.ID) {
 
 // Release records that Unlock is called. If the call is repeated, the first one ends the belief.
 func (p *process) Release(id history.ID) {
-	p.phase = id
+	p.phase, p.leaving = id, true
 	p.task.Step(p.about(trace.Release, id), 0, func() {
 		p.world.journal.Unlocked(id, workload.Told(p.world.journal.terms[id-1].notices))
 	}, nil)
@@ -251,6 +261,7 @@ func (p *process) Stays() {
 
 // Released records the result of Unlock.
 func (p *process) Released(id history.ID, o history.Outcome) {
+	p.leaving = false
 	p.task.Step(p.about(trace.Released, id), uint64(o), func() { p.world.journal.Released(id, o) }, o.String)
 }
 

@@ -22,6 +22,7 @@ type world struct {
 	storage *sim.Node
 	journal journal
 	sent    uint64         // requests to the lock's servers
+	turn    uint64         // of the last one that was called for
 	loads   []history.Load // requests by second, where the scenario bounds them
 	wakeUps int            // messages with which they told clients of something unasked
 

@@ -46,10 +46,11 @@ func (l *Line) Closed() {
 	l.settled.Fire()
 }
 
-// Pooled sends a request to the one server of a process, or to the one that it turns to now, on an idle connection of the process or on a new one, and waits for the
-// answer, at most timeout in all; 0 waits forever. The request is made when there is a connection.
-func Pooled(p Process, server *sim.Node, timeout time.Duration, request func() sim.Payload) (sim.Payload, error) {
-	began := p.Monotonic()
+// Pooled sends a request to the one server of a process, or to the one that it turns to now, on an idle connection of the process or on
+// a new one, and waits for the answer, at most timeout in all; 0 waits forever. The request is made when there is a connection; its turn
+// is that of the call.
+func Pooled(p Process, server *sim.Node, timeout time.Duration, request func(turn uint64) sim.Payload) (sim.Payload, error) {
+	began, turn := p.Monotonic(), p.Turn()
 	l, err := idle(p, server, timeout)
 	if err != nil {
 		return nil, err
@@ -57,7 +58,7 @@ func Pooled(p Process, server *sim.Node, timeout time.Duration, request func() s
 	if timeout > 0 {
 		timeout = max(timeout-p.Monotonic().Sub(began), 1)
 	}
-	answer, err := l.Call(p.Task(), request(), timeout)
+	answer, err := l.Call(p.Task(), request(turn), timeout)
 	if err != nil {
 		return nil, err
 	}

@@ -44,6 +44,9 @@ type Process interface {
 	Life() string   // tells the process from itself before a restart
 	// Origin says where a request of the task comes from, and numbers it.
 	Origin() sim.Origin
+	// Turn numbers a request that waits for a connection before it is sent: what is called after it, on a connection that is there,
+	// comes after it, though it is sent before.
+	Turn() uint64
 	// Own returns where the client library keeps what the tasks of the process share.
 	Own() *any
 	// Serve starts a loop that serves the process rather than one of its acquisitions.

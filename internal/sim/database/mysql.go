@@ -47,10 +47,10 @@ func roundedTo(ns int64, args []Value) Value {
 
 // userLock finds the key of a user lock. Its name is not told by case, and has at most 64 characters.
 func (x *execution) userLock(name Value) (Key, error) {
-	if name.Null() || name.bare() == "" || len(name.bare()) > 64 {
-		return Key{}, x.problem(lockName, name.bare())
+	if name.Null() || name.Bare() == "" || len(name.Bare()) > 64 {
+		return Key{}, x.problem(lockName, name.Bare())
 	}
-	return Key{UserLocks, strings.ToLower(name.bare())}, nil
+	return Key{UserLocks, strings.ToLower(name.Bare())}, nil
 }
 
 // getLock waits for at most the given number of seconds, forever if it is negative. It returns 1 if the session holds

@@ -6,7 +6,7 @@ import "time"
 // function without a result answers NULL.
 func (x *execution) callPostgres(name string, args []Value) (Value, error) {
 	if len(args) == 1 && args[0].Kind == KindInt {
-		k := Key{AdvisoryLocks, args[0].bare()}
+		k := Key{AdvisoryLocks, args[0].Bare()}
 		switch name {
 		case "pg_advisory_lock":
 			return x.advisory(k, false)

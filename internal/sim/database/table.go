@@ -70,7 +70,7 @@ func (t *table) record(key Value) *record {
 }
 
 // lockKey is what stands for the row in the table of locks.
-func (r *record) lockKey() Key { return Key{r.table.Name, r.key.bare()} }
+func (r *record) lockKey() Key { return Key{r.table.Name, r.key.Bare()} }
 
 // latest returns the row as a session may change it that has it locked.
 func (r *record) latest(s *session) []Value {

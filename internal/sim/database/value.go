@@ -58,7 +58,7 @@ func (v Value) String() string {
 	case KindText:
 		return "'" + strings.ReplaceAll(v.Text, "'", "''") + "'"
 	case KindTime:
-		return "'" + v.bare() + "'"
+		return "'" + v.Bare() + "'"
 	case KindInterval:
 		return time.Duration(v.Int).String()
 	default:
@@ -69,13 +69,13 @@ func (v Value) String() string {
 // compare orders two values, neither of which is NULL. A string and a number are compared as strings.
 func compare(a, b Value) int {
 	if a.Kind == KindText || b.Kind == KindText {
-		return cmp.Compare(a.bare(), b.bare())
+		return cmp.Compare(a.Bare(), b.Bare())
 	}
 	return cmp.Compare(a.Int, b.Int)
 }
 
-// bare is the text of a value without quotes.
-func (v Value) bare() string {
+// Bare is the text of a value without quotes, as a client gets it.
+func (v Value) Bare() string {
 	switch v.Kind {
 	case KindText:
 		return v.Text

@@ -190,7 +190,7 @@ func rows(answered [][]database.Value) [][]any {
 			case database.KindInt:
 				list[i][k] = v.Int
 			default:
-				list[i][k] = v.String()
+				list[i][k] = v.Bare()
 			}
 		}
 	}

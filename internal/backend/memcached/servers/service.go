@@ -106,8 +106,9 @@ func (c *clients) Delete(timeout time.Duration, key string) (bool, error) {
 
 // do sends a command on an idle connection of the process, or on a new one.
 func (c *clients) do(timeout time.Duration, r *memcached.Request) (memcached.Response, error) {
-	answer, err := simulated.Pooled(c.Process, c.server, timeout, func() sim.Payload {
+	answer, err := simulated.Pooled(c.Process, c.server, timeout, func(turn uint64) sim.Payload {
 		r.Origin = c.Process.Origin()
+		r.Sent = turn
 		if stores := r.Op == memcached.Set || r.Op == memcached.CAS; stores && r.Purpose == trace.ToAcquire && c.holds(r) {
 			r.Purpose = trace.ToRenew
 		}
@@ -160,7 +161,7 @@ func (t *truth) Executed(
 	unlocked := by != nil && by.Unlocked <= t.Now()
 	leaves := unlocked && !rewrites // so that what it puts in the place of the item says that the lock is free
 	claims := c == memcached.Replaced && (!rewrites || t.Holder() != own)
-	took := c == memcached.Made || claims && !leaves
+	took := c == memcached.Made && !(r.Leaving && unlocked) || claims && !leaves
 	switch {
 	case claims && leaves:
 		t.Released(node, r.Origin, t.Holder())

@@ -152,8 +152,9 @@ func (c *clients) ask(timeout time.Duration, r *object.Request) (*object.Respons
 }
 
 func (c *clients) send(timeout time.Duration, r *object.Request) (*object.Response, error) {
-	p, err := simulated.Pooled(c.Process, c.server, timeout, func() sim.Payload {
+	p, err := simulated.Pooled(c.Process, c.server, timeout, func(turn uint64) sim.Payload {
 		r.Origin = c.Process.Origin()
+		r.Sent = turn
 		return r
 	})
 	if err != nil {

@@ -22,6 +22,10 @@ type truth struct {
 	key   string
 	name  string // of the object
 	value string // of the object
+	put   struct {
+		value string
+		ends  trace.Instant
+	} // what has last been put there, even if it has been deleted since
 }
 
 // access is the purpose of a client that reads or writes data which the lock's object contains.
@@ -96,6 +100,12 @@ func (t *truth) executed(n *sim.Node, r *object.Request, a *object.Response, cha
 		t.name = r.Name
 	}
 	ends := t.ends(n, r, a)
+	if changed && r.Op == object.Put && r.Name == t.key {
+		if r.Life != 0 && r.Value == t.put.value { // late, after its deletion: those who wait have counted since they saw it first
+			ends = min(ends, t.put.ends)
+		}
+		t.put.value, t.put.ends = r.Value, ends
+	}
 	took := r.Purpose == trace.ToAcquire && changed
 	switch {
 	case r.Purpose == access:

@@ -107,29 +107,35 @@ func (r *port) route(timeout time.Duration, commands ...[]string) ([]*redis.Repl
 
 // ask sends a command on a connection of a pool and waits for its reply.
 func (r *port) ask(from *pool, l limit, args []string) (*redis.Reply, error) {
+	turn := r.process.Turn()
 	c, err := from.connection(r.process, l)
 	if err != nil {
 		return nil, err
 	}
-	return from.exchange(r.process, c, l, r.request(args))
+	return from.exchange(r.process, c, l, r.request(args, turn))
 }
 
 // askAll sends commands on one connection of a pool and waits for their replies.
 func (r *port) askAll(from *pool, l limit, commands [][]string) ([]*redis.Reply, error) {
+	turns := make([]uint64, len(commands))
+	for i := range turns {
+		turns[i] = r.process.Turn()
+	}
 	c, err := from.connection(r.process, l)
 	if err != nil {
 		return nil, err
 	}
 	requests := make([]sim.Payload, len(commands))
 	for i, args := range commands {
-		requests[i] = r.request(args)
+		requests[i] = r.request(args, turns[i])
 	}
 	return from.batch(r.process, c, l, requests)
 }
 
-func (r *port) request(args []string) *redis.Request {
+func (r *port) request(args []string, turn uint64) *redis.Request {
 	request := redis.NewRequest(args, r.state.service.purposes.Of(args))
 	request.Origin = r.process.Origin()
+	request.Sent = turn
 	return request
 }
 

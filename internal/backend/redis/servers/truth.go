@@ -139,6 +139,10 @@ func (t *truth) carriedOut(i int, s *redis.Server, r *redis.Request, changes []r
 		case change.Op == redis.OpDeleted:
 			t.gone(i, history.Deleted)
 			did.removed, did.left = true, false
+		case t.notes(r, change):
+			t.gone(i, history.Deleted)
+			did.removed = did.removed || there
+			t.putBack(i, r, s, change)
 		case there && change.Op == redis.OpDeadline && !t.owns(i, r):
 			did.entered = t.meddled(i, r, s, change) || did.entered
 		case there && (change.Op == redis.OpDeadline || t.keeps(i, r, change)):
@@ -154,6 +158,31 @@ func (t *truth) carriedOut(i int, s *redis.Server, r *redis.Request, changes []r
 		}
 	}
 	return did
+}
+
+// notes reports whether a release writes a string that is not its own hold's: a note that the lock is free, or what others have there.
+func (t *truth) notes(r *redis.Request, change *redis.Change) bool {
+	return r.Leaving && change.Op == redis.OpSet && change.Kind == redis.KindString && t.wrote(change.Value) != history.ID(r.Tag)
+}
+
+// wrote returns the acquisition that has last written a value; 0 if none has.
+func (t *truth) wrote(value string) history.ID {
+	for c := range slices.Backward(t.origins) {
+		if t.origins[c].value == value {
+			return t.Copies[c].Acquisition
+		}
+	}
+	return 0
+}
+
+// putBack begins a copy again whose value a release has written, which it may have taken away a moment before.
+func (t *truth) putBack(i int, r *redis.Request, s *redis.Server, change *redis.Change) {
+	id := t.wrote(change.Value)
+	if id == 0 {
+		return
+	}
+	t.begin(i, s, id, t.Acquisition(id).Client, origin{sent: r.Sent, wrote: r.Sent, value: change.Value})
+	t.time(i, s, change)
 }
 
 // owns reports whether the key at a place is of the owner who sends a request.
