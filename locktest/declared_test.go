@@ -18,6 +18,7 @@ func TestProbingFindsWhatTheCatalogueDeclares(t *testing.T) {
 			t.Parallel()
 			s, err := examine(a.New(locks.Options{}), Options{Name: a.Name})
 			require.NoError(t, err)
+			require.False(t, s.waits, "a try returns at once")
 			declared, found := *promise.Of(a), s.Subject
 			require.Equal(t, declared.Algorithm.Token, found.Algorithm.Token, "token")
 			require.Equal(t, declared.Algorithm.Guard, found.Algorithm.Guard, "guard")

@@ -72,6 +72,7 @@ type plant struct {
 	oneStop          bool // … until the first release of the handle
 	countsEnter      bool // may be entered again …
 	leavesAll        bool // … and is free when it is left once
+	leavesEarly      bool // … and is released with the last but one release
 
 	token        bool // hands out tokens from a counter that is incremented with the key …
 	tokenAside   bool // … in a request of its own
@@ -341,7 +342,7 @@ func (l *leaseLock) lookAndDelete(lease locks.Lease) (locks.Reply, error) {
 }
 
 func (l *leaseLock) Release(lease locks.Lease) error {
-	if l.holds--; l.countsEnter && l.holds > 0 && !l.leavesAll {
+	if l.holds--; l.countsEnter && l.holds > 0 && !l.leavesAll && !(l.leavesEarly && l.holds == 1) {
 		return nil
 	}
 	if l.stop != nil && !l.neverStops {

@@ -65,6 +65,7 @@ func wrong() []lock {
 		{name: "renews too late", breaks: locktest.ExclusionWhileRenewed, build: plant{renews: true, tooLate: true}.build},
 		{name: "renews once", breaks: locktest.ExclusionWhileRenewed, build: plant{renews: true, once: true}.build},
 		{name: "leaves all", breaks: locktest.Reentrance, build: plant{countsEnter: true, leavesAll: true}.build},
+		{name: "leaves before the last", breaks: locktest.Reentrance, build: plant{countsEnter: true, leavesEarly: true}.build},
 		{name: "token in a request of its own", breaks: locktest.TokenOrder, build: plant{token: true, tokenAside: true}.build},
 		{name: "token before", breaks: locktest.TokenOrder, build: plant{token: true, tokenBefore: true}.build},
 		{name: "token of the process", breaks: locktest.TokenOrder, build: plant{token: true, tokenOwn: true}.build},

@@ -112,3 +112,40 @@ func (l *startled) Release(lease locks.Lease) error {
 	}
 	return err
 }
+
+// TestWhatIsNoPromiseIsNamed: a try that waits, and an entry that the first of two releases ends, which a lock may mean to do.
+func TestWhatIsNoPromiseIsNamed(t *testing.T) {
+	waits := func(p locks.Process) (locks.Lock, error) {
+		lock, err := plant{}.build(p)
+		return patient{lock}, err
+	}
+	sentence, _, err := locktest.Describe(waits, locktest.Options{})
+	require.NoError(t, err)
+	require.Contains(t, sentence, "Acquire with locks.Try, which is to return at once, waits for another holder")
+	require.NotContains(t, sentence, "again")
+
+	mine := locks.Script{Body: `local by = redis.call("get", KEYS[1])
+if by and by ~= ARGV[1] then return 0 end
+redis.call("set", KEYS[1], ARGV[1], "PX", "10000")
+return 1`}
+	once := func(p locks.Process) (locks.Lock, error) {
+		return oddLock{func(wait time.Duration) (locks.Lease, error) {
+			return asking(p, wait, func() (locks.Lease, bool, error) {
+				reply, err := locks.Eval(p.Redis(0), time.Second, mine, []string{"lock"}, p.Owner())
+				return locks.Lease{Value: p.Owner()}, reply.Int == 1, err
+			})
+		}, func(l locks.Lease) error {
+			_, err := locks.Eval(p.Redis(0), time.Second, locks.Script{Body: deleteOwn}, []string{"lock"}, l.Value)
+			return err
+		}}, nil
+	}
+	sentence, promises, err := locktest.Describe(once, locktest.Options{})
+	require.NoError(t, err)
+	require.Contains(t, sentence, "it lets its holder in again, and one Unlock frees it")
+	require.NotContains(t, promises, locktest.Reentrance)
+}
+
+// patient is a lock that waits even if it is only to try.
+type patient struct{ locks.Lock }
+
+func (l patient) Acquire(time.Duration) (locks.Lease, error) { return l.Lock.Acquire(locks.Forever) }

@@ -67,6 +67,7 @@ func probe(r *player, build locks.Builder, o Options) (*subject, error) {
 	p.findLease(s, seen)
 	p.findRenewal(s)
 	p.findReentrance(s)
+	p.findTry(s)
 	s.Algorithm.Lease, s.Algorithm.Renews = s.Expires, s.Expires && s.Renews
 	if s.Reentrant && p.facts().Holds == "" && !s.Several() {
 		s.Algorithm.Reference = "reentrant"

@@ -195,7 +195,23 @@ func (p *prober) findReentrance(s *subject) {
 	}
 	inner := &h.Acquisitions[1]
 	held := slices.ContainsFunc(h.Copies, func(c history.Copy) bool { return c.To > inner.Released })
-	asked := seen.acquired[1].requests > 0
-	s.ByName = asked && held && s.Algorithm.Authority != locks.NoAuthority
+	if inner.Returned.Sub(inner.Invoked) >= s.TTL/2 { // it has waited for the end of its own lease
+		return
+	}
+	asked, known := seen.acquired[1].requests > 0, s.Algorithm.Authority != locks.NoAuthority
+	s.ByName, s.once = asked && held && known, asked && !held && known
 	s.Reentrant = s.ByName || !asked
+}
+
+// findTry has a client try for the lock while another has it, and finds out whether it waits, though it is to return at once.
+func (p *prober) findTry(s *subject) {
+	holder, other := alone, alone
+	holder.Sections, holder.Work = 1, s.TTL/2
+	other.Name, other.Sections, other.Start, other.Wait, other.Again = "b", 1, s.TTL/4, locks.Try, 0
+	_, h, err := p.playAll([]scenarios.Client{holder, other})
+	if err != nil || len(h.Acquisitions) != 2 {
+		return
+	}
+	a, b := &h.Acquisitions[0], &h.Acquisitions[1]
+	s.waits = a.Outcome == history.OK && b.Client == "b" && b.Returned > a.Unlocked
 }

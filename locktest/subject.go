@@ -14,6 +14,8 @@ type subject struct {
 	promise.Subject
 	options Options
 	unclear string // why what the servers grant cannot be told; "": it can, or no key was found
+	once    bool   // it lets its holder in again, and one Unlock frees it
+	waits   bool   // for another holder, where it is to try only
 }
 
 // played says that the lock under test is played, whatever a saved scenario calls it.
@@ -55,6 +57,12 @@ func (s *subject) String() string {
 	}
 	if s.Reentrant {
 		b.WriteString("; it may be entered again")
+	}
+	if s.once {
+		b.WriteString("; it lets its holder in again, and one Unlock frees it, so that it is not taken for one that may be entered again")
+	}
+	if s.waits {
+		b.WriteString("; Acquire with locks.Try, which is to return at once, waits for another holder")
 	}
 	return b.String()
 }

@@ -218,7 +218,11 @@ func (s *Subject) untilDeadline() Promise {
 	if s.Allowance == 0 && !wall {
 		row = "careful-without-drift"
 	}
-	if !s.Several() || !s.Deadline {
+	switch {
+	case s.Several() && !s.Deadline:
+		p.Why = "Votes take time: without a deadline, and without renewals, a holder cannot know how much of its lease is left."
+		return p
+	case !s.Several():
 		return p
 	}
 	return p.played(row, func(m *search.FaultModel) {
