@@ -149,7 +149,7 @@ func (s *Subject) everywhere() []Promise {
 		list = append(list, Promise{
 			Name: Reentrance, Property: checker.MutualExclusion,
 			Model: search.FaultModel{Enters: 3, Within: 50, Faults: append([]search.Kind{search.ClientPause}, waiting...)},
-			Why: `A section that has entered several times and left once is still inside. It and all faults take less than half the lease.`,
+			Why:   `A section that has entered several times and left once is still inside. It and all faults take less than half the lease.`,
 		})
 	}
 	if s.Algorithm.Program != nil {
