@@ -1,7 +1,6 @@
 package harness
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -24,9 +23,8 @@ import (
 type guest struct {
 	process *process
 	beside  *process // its task carries out an access, while the program goes on
-	saying  []byte   // a line that it has not ended
-	said    int      // lines that have been noted
-	silent  silent   // what is inferred, if it says nothing
+	output  record.Output
+	silent  silent // what is inferred, if it says nothing
 
 	connecting bool  // in a preparation
 	refused    error // why that has failed
@@ -199,24 +197,12 @@ func (g *guest) assignment() *workload.Assignment {
 }
 
 // Writes begins a note with a line that a program has written.
-const Writes = "writes: "
-
-// mostSaid is how many lines of a program's output a reader is shown as notes.
-const mostSaid = 10
+const Writes = record.Writes
 
 // Said records the lines that a program writes.
 func (g *guest) Said(text []byte) {
-	g.saying = append(g.saying, text...)
-	for g.said < mostSaid {
-		line, rest, whole := bytes.Cut(g.saying, []byte("\n"))
-		if !whole {
-			return
-		}
-		g.process.world.journal.Note(g.process.client.Name, Writes+string(line))
-		g.saying = rest
-		g.said++
-	}
-	g.saying = nil
+	p := g.process
+	g.output.Take(text, func(line string) { p.world.journal.Note(p.client.Name, line) })
 }
 
 // Stamp sets the origin and the purpose of a request.

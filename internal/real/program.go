@@ -10,6 +10,7 @@ type Program struct {
 	Env  []string  // added to the environment of this process
 	In   io.Reader // its standard input; may be nil
 	Out  io.Writer // its standard output; nil: its log
+	Err  io.Writer // is given what goes to its log; may be nil
 	// Group has it stopped and killed with all processes of its group: those that it has started.
 	Group bool
 	_     struct{}
@@ -17,6 +18,6 @@ type Program struct {
 
 // Start starts a program.
 func (h *Host) Start(p Program) (*Child, error) {
-	c := &Child{Name: p.Name, args: p.Args, at: p.Dir, env: p.Env, in: p.In, out: p.Out, group: p.Group}
+	c := &Child{Name: p.Name, args: p.Args, at: p.Dir, env: p.Env, in: p.In, out: p.Out, err: p.Err, group: p.Group}
 	return c, h.launch(c)
 }

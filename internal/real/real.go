@@ -130,6 +130,7 @@ type Child struct {
 	env  []string
 	in   io.Reader // of its standard input; may be nil
 	out  io.Writer // nil: its log
+	err  io.Writer // is given what goes to its log; may be nil
 
 	owner *owner // whose process it is; nil: of the same user as we
 	group bool   // it is stopped and killed with all that it has started, unless that has left its group
@@ -147,7 +148,11 @@ type Child struct {
 func (c *Child) start() error {
 	cmd := exec.Command(c.args[0], c.args[1:]...)
 	cmd.Dir, cmd.Env, cmd.Stdin = cmp.Or(c.at, c.dir), append(os.Environ(), c.env...), c.in
-	cmd.Stdout, cmd.Stderr = io.Writer(&c.log), &c.log
+	log := io.Writer(&c.log)
+	if c.err != nil {
+		log = io.MultiWriter(log, c.err)
+	}
+	cmd.Stdout, cmd.Stderr = log, log
 	if c.out != nil {
 		cmd.Stdout = c.out
 	}

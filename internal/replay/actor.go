@@ -1,8 +1,11 @@
 package replay
 
 import (
+	"cmp"
 	"fmt"
 	"os"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/locksim/locksim/history"
@@ -17,9 +20,10 @@ import (
 // actor is the stage's end of a client process.
 type actor struct {
 	*node
-	plan  harness.Client
-	part  part
-	dir   string // where its program is started
+	plan harness.Client
+	part part
+	dir  string // where its program is started
+	output
 	to    *line
 	ready int // number of the report with which it says so; 0 before
 	gone  bool
@@ -28,6 +32,39 @@ type actor struct {
 
 	owners map[int]*record.Owner // the tasks of its process that have asked for the lock, by the process's own numbers
 	tasks  int                   // of processes before it
+}
+
+// output is what an actor's program writes, as notes. Nobody who writes waits for the stage.
+type output struct {
+	mu    sync.Mutex
+	text  record.Output
+	notes []wrote
+}
+
+type wrote struct {
+	at   time.Duration // on the clock that all processes share
+	text string
+}
+
+// Write notes the lines that are whole.
+func (o *output) Write(text []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	at, err := real.Now()
+	o.text.Take(text, func(line string) { o.notes = append(o.notes, wrote{at, line}) })
+	return len(text), err
+}
+
+// noteOutput adds what programs have written to the notes of a history.
+func (s *stage) noteOutput(h *history.History) {
+	for _, a := range s.actors {
+		a.mu.Lock()
+		for _, n := range a.notes {
+			h.Notes = append(h.Notes, history.Note{Node: a.name, At: s.instant(n.at), Text: n.text})
+		}
+		a.mu.Unlock()
+	}
+	slices.SortStableFunc(h.Notes, func(x, y history.Note) int { return cmp.Compare(x.At, y.At) })
 }
 
 // owner returns a task of the process; its number goes on from those of the processes before.
@@ -61,7 +98,7 @@ func (s *stage) launch(a *actor) error {
 	}
 	process := real.Program{Name: a.plan.Name, Args: s.program, Env: clientEnv(), In: in, Out: out}
 	if a.part.Command != nil {
-		process.Group, process.Dir = true, a.dir
+		process.Group, process.Dir, process.Err = true, a.dir, &a.output
 	}
 	child, err := s.host.Start(process)
 	_, _ = in.Close(), out.Close()

@@ -364,7 +364,9 @@ func (s *stage) history() *history.History {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	ending := sim.Ending{At: s.Now(), Quiescent: s.over(), Working: s.working()}
-	return s.plan.Conclude(s.journal.Recorder, s.injector.Reports(), ending, true)
+	h := s.plan.Conclude(s.journal.Recorder, s.injector.Reports(), ending, true)
+	s.noteOutput(h)
+	return h
 }
 
 // clientEnv is what the environment of a client process has in addition.
