@@ -98,6 +98,11 @@ func TestProgramsOnRealServersHaveTheVerdictsOfTheSimulation(t *testing.T) {
 				"faults: [{at: 0s, stall: {from: redis-1, to: redis-2}}, {at: 500ms, crash: redis-1}, {at: 600ms, promote: redis-2}]\n",
 			checker.Violated,
 		},
+		"two masters": {
+			"20s", "servers: {kind: redis, masters: 1, replicas: 1}\nclients: {a: {start: 500ms, work: 1500ms}, b: {start: 1s, work: 1s, retry: 50ms}}\n" +
+				"faults: [{at: 0s, stall: {from: redis-1, to: redis-2}}, {at: 100ms, promote: redis-2, redirect: b}]\n",
+			checker.Violated,
+		},
 		"cut":    {"1s", two + "faults: [{after: {node: a, does: acquired}, cut: {from: a, to: storage}, for: 1800ms}]\n", checker.Violated},
 		"killed": {"1s", one + "faults: [{after: {node: a, does: acquired}, crash: a, restart: 100ms}]\n", checker.NotSeen},
 	} {

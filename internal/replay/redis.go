@@ -242,9 +242,6 @@ func (d *redisServers) connect(a *actor) error {
 			a.part.Redis = append(a.part.Redis, address)
 		}
 	}
-	if a.part.Command != nil && d.deployed.Replicas > 0 && !d.asksSentinels(a) {
-		return d.lead(a)
-	}
 	for i, r := range d.sentinels {
 		address, err := d.connectTo(a, -1, d.deployed.Names()[d.deployed.Count()+i], r.Address)
 		if err != nil {
@@ -252,27 +249,28 @@ func (d *redisServers) connect(a *actor) error {
 		}
 		a.part.Redis, a.part.Master = append(a.part.Redis, address), masterName
 	}
+	if a.part.Command != nil && d.deployed.Replicas > 0 && (len(d.sentinels) == 0 || !d.stage.plan.Algorithm.Sentinel) {
+		return d.lead(a)
+	}
 	return nil
 }
 
-// asksSentinels reports whether a client finds the master with Sentinels.
-func (d *redisServers) asksSentinels(a *actor) bool {
-	return len(d.sentinels) > 0 && (a.part.Command == nil || d.stage.plan.Algorithm.Sentinel)
-}
-
-// lead gives a program that knows one address only an address that leads to the master, or to the first server while there is none, as
-// operators do.
+// lead gives a program that knows one address only an address that leads to the master, as operators do: the one that Sentinels have
+// elected, or that a failover by hand has told the client of.
 func (d *redisServers) lead(a *actor) error {
 	l, err := d.stage.host.Link(real.LinkConfig{Which: func() string {
 		d.stage.mu.Lock()
 		defer d.stage.mu.Unlock()
-		i := max(slices.Index(d.names, d.role("master")), 0)
+		i := d.told[a.name]
+		if len(d.sentinels) > 0 {
+			i = max(slices.Index(d.names, d.elected()), 0)
+		}
 		return a.part.Routes[d.redis[i].Address]
 	}})
 	if err != nil {
 		return err
 	}
-	a.part.Redis = []string{l.Address}
+	a.part.Redis, a.part.Master = []string{l.Address}, ""
 	return nil
 }
 
