@@ -144,6 +144,7 @@ var catalogue = []Algorithm{
 	k8sLease(),
 	k8sReleaseOnCancel(),
 	dynamoDB(),
+	dynamoDBEventual(),
 	s3Lockfile(),
 	s3Epoch(),
 	s3Lease(),

@@ -44,6 +44,7 @@ const (
 
 type dynamoDBLock struct {
 	onObjects
+	read    func(o Objects, timeout time.Duration, name string) (Object, error)
 	owned   map[string]*dynamoDBItem // by the value of the lease
 	watched *dynamoDBItem            // another's, as it was last seen to change (lockTryingToBeAcquired, notMyLocks)
 }
@@ -61,7 +62,7 @@ type dynamoDBItem struct {
 
 func newDynamoDB(o Options) Builder {
 	return func(p Process) (Lock, error) {
-		l := &dynamoDBLock{onObjects: newOnObjects(p, o), owned: map[string]*dynamoDBItem{}}
+		l := &dynamoDBLock{onObjects: newOnObjects(p, o), read: Objects.Get, owned: map[string]*dynamoDBItem{}}
 		if l.options.Renew == 0 {
 			l.options.Renew = l.options.TTL / dynamoDBHeartbeat
 		}
@@ -106,7 +107,7 @@ func (l *dynamoDBLock) Acquire(wait time.Duration) (Lease, error) {
 
 // try looks at the item once, and puts its own there if there is none or the watched one has expired.
 func (l *dynamoDBLock) try(timeout time.Duration) (*dynamoDBItem, error) {
-	found, err := l.at(l.p).Get(timeout, l.options.Key)
+	found, err := l.read(l.at(l.p), timeout, l.options.Key)
 	w := ObjectWrite{Purpose: "acquire", IfAbsent: true}
 	switch {
 	case err == nil:

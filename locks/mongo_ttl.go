@@ -12,8 +12,9 @@ import (
 //
 // It promises one holder at a time if the clocks of the holder and of the primary show the same and tasks take less than the lease, which
 // nobody prolongs. The server looks once a minute for documents whose time is over, so that the lock of a dead client is free up to a minute after its
-// lease, or later if the server is busy: that delays others, and endangers nobody. Every lock that is handed out so is safe, provided that the write concern
-// is majority, which is the default since MongoDB 5.0: a failover rolls nothing back that a majority has.
+// lease, or later if the server is busy: that delays others, and endangers nobody. (DynamoDB deletes what has expired within a few days: no
+// lock can wait for that.) No failover takes the lock away, since the write concern is majority, the default since MongoDB 5.0: what a majority has is
+// not rolled back.
 //
 // The published one deletes the document of any client; here the deletion names the own one, as is usual. Drivers send a
 // write once more if its answer is lost, with the number of the first one, which the servers know (retryable writes).

@@ -12,6 +12,8 @@ import (
 type Objects interface {
 	// Get returns an object; ErrNoObject if there is none.
 	Get(timeout time.Duration, name string) (Object, error)
+	// GetEventually is an eventually consistent Get, where a service has such reads: what it returns, ErrNoObject too, may be old.
+	GetEventually(timeout time.Duration, name string) (Object, error)
 	// Last returns the last object, in the order of names, whose name begins with a prefix; ErrNoObject if there is none.
 	Last(timeout time.Duration, prefix string) (Object, error)
 	// Put stores an object and returns it with its version; ErrObjectChanged if the condition does not hold, ErrNoObject if

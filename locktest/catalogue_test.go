@@ -47,6 +47,7 @@ func rightOfCatalogue() []lock {
 		// Its release sends nothing. A leader may lose the lease and take it again without being told.
 		of("k8s-lease", none, locktest.Handover, locktest.Expiry, locktest.NothingLeft, locktest.NoSilentLoss),
 		of("dynamodb", none),
+		of("dynamodb-eventual", none), // what it says when it is asked is no promise of locks in general
 		// Its owners are hosts: a late release ends what another task has taken.
 		of("shedlock", none, locktest.ReleaseSafety, locktest.ExclusionAtService),
 		of("shedlock-db-time", none, locktest.ReleaseSafety, locktest.ExclusionAtService),

@@ -234,6 +234,12 @@ func (c *objectRecorder) Get(timeout time.Duration, name string) (locks.Object, 
 	return c.Objects.Get(timeout, name)
 }
 
+// GetEventually notes that something is sent.
+func (c *objectRecorder) GetEventually(timeout time.Duration, name string) (locks.Object, error) {
+	c.r.sends()
+	return c.Objects.GetEventually(timeout, name)
+}
+
 // Last notes that something is sent, and that the answer says when the object was last written.
 func (c *objectRecorder) Last(timeout time.Duration, prefix string) (locks.Object, error) {
 	c.r.sends()

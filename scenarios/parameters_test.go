@@ -12,7 +12,7 @@ import (
 )
 
 // shapes are the fields of servers that say what there is, and are no parameters.
-var shapes = []string{"kind", "masters", "replicas", "sentinels", "cluster", "nodes", "leader", "disk"}
+var shapes = []string{"kind", "masters", "replicas", "sentinels", "cluster", "nodes", "leader", "disk", "staleness"}
 
 // undocumented lists what is missing in the table of parameters.
 func undocumented(table string, fields []string) (missing []string) {

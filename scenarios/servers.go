@@ -92,6 +92,10 @@ var serverFields = ofBackends(mapping[Servers]{
 		bind("pool", omitted(integer(1, maxServers)), func(s *Servers) *int { return &s.Pool },
 			"The number of server connections of a pooler, which assigns them to one transaction at a time, like PgBouncer with "+
 				"pool_mode transaction. Clients connect to the pooler: `pooler-1`.").otherwise("no pooler"),
+		bind("staleness", omitted(atLeast(time.Millisecond)), func(s *Servers) *time.Duration { return &s.Staleness },
+			"How old what an eventually consistent read returns is, as of DynamoDB those are that do not ask for more. Other reads, and "+
+				"writes, see what is there.").
+			otherwise("up to `1s`, drawn for each read"),
 		bind("persistence", omitted(wordOf("none", "rdb", "lazy", "everysec", "always")),
 			func(s *Servers) *string { return &s.Persistence },
 			"When a write reaches the disk. Redis: `none` never, `rdb` with a snapshot, `lazy` when the operating system flushes, "+

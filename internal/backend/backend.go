@@ -34,6 +34,7 @@ type Servers struct {
 	IdleTimeout time.Duration // MySQL, PostgreSQL: how long a connection may be idle
 	Pool        int           // PostgreSQL: connections that a pooler in front of it lends to one transaction at a time
 	Persistence string        // "none", "rdb", "lazy", "everysec" or "always"
+	Staleness   time.Duration // object stores: how old what an eventually consistent read returns is
 	Disk        string        // "honest", or "lies": it acknowledges what it has not kept
 }
 

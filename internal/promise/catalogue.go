@@ -43,7 +43,7 @@ func (s *Subject) particular() *Subject {
 		s.Fresh = true
 	case "k8s-lease", "k8s-release-on-cancel":
 		s.Lost, s.Notice, s.Margin = true, true, 87
-	case "dynamodb":
+	case "dynamodb", "dynamodb-eventual":
 		s.Margin = 75
 	case "azure-blob-lease":
 		s.Lost, s.Notice, s.Fresh, s.Margin = true, true, true, 67
@@ -118,6 +118,7 @@ var kept = map[string]string{
 	"objsync":                    "",
 	"gcs":                        "",
 	"mongo-upsert":               "within-lease",
+	"dynamodb-eventual":          "within-lease release",
 	"mongo-ttl-w1":               "release",
 }
 

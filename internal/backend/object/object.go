@@ -15,6 +15,7 @@ var Kind backend.Kind = &backend.One{Is: backend.Facts{
 	Name: "object", Title: "an object store", Node: "store", Entry: "object",
 	Doc:   "Versioned objects with conditional writes: S3, Google Cloud Storage, Azure Blob Storage, DynamoDB, MongoDB, the Kubernetes API. One node stands for the service.",
 	Place: "one object store", Token: "a number that each holder writes one higher",
+	Fields:    []backend.Field{"servers.staleness"},
 	Monotonic: true, Serves: true, Patience: 125,
 	TTLs: []time.Duration{15 * time.Second, 3 * time.Second},
 	Says: []string{trace.ToLook, trace.ToRenew},

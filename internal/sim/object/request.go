@@ -69,6 +69,7 @@ type Request struct {
 	Once     string
 	Item     Item   // a write of DynamoDB; nil: it is none. Of a Put, Value is what it writes, for observers and readers
 	Majority bool   // a write of MongoDB with that write concern: it is answered when a majority of the members has it
+	Eventual bool   // Get: what is returned may be old
 	Lease    string // the lease that is to be acquired, renewed or released, or that guards the object; "": none
 }
 
@@ -108,6 +109,9 @@ func (r *Request) Sum() uint64 {
 	}
 	if r.Majority {
 		d.Uint64(1)
+	}
+	if r.Eventual {
+		d.Uint64(2)
 	}
 	return d.Sum()
 }
@@ -176,7 +180,8 @@ type Response struct {
 	// Modified is when the object was last written, by the server's wall clock in nanoseconds since 1970. HTTP's dates have
 	// whole seconds.
 	Modified int64
-	Removed  *Request // Delete: which had put the object last
+	Removed  *Request      // Delete: which had put the object last
+	Age      time.Duration // of an eventually consistent read: how old what it returns is
 }
 
 // Listed is an object in a list.
@@ -222,6 +227,9 @@ func (r *Response) String() string {
 		return results[OK] + " " + r.Name + " of " + time.Unix(0, r.Modified).UTC().Format(time.TimeOnly)
 	}
 	text := fmt.Sprintf("%s version %d", results[OK], r.Version)
+	if r.Request.Eventual {
+		text += fmt.Sprintf(" of %v ago", r.Age)
+	}
 	if r.Meta > 1 {
 		text += fmt.Sprintf(" meta %d", r.Meta)
 	}

@@ -7,9 +7,11 @@
 // acknowledges: when it crashes it cannot be reached for a while, and has lost nothing.
 //
 // Left out: requests that take time within the service, and with them the 409 of S3 for two conditional writes at once, which a
-// fault can inject; reads that are eventually consistent, which S3 no longer has since 2020; of Azure's leases,
-// the bounds of their length (15 to 60 seconds, or none), so that locks can be compared with leases of the same length, and how
+// fault can inject; of Azure's leases, the bounds of their length (15 to 60 seconds, or none), so that locks can be compared with leases of the same length, and how
 // they are broken.
+//
+// Reads are strongly consistent, as in S3 since December 2020, unless they are to be eventually consistent, as in DynamoDB those are that do not
+// ask for more (GetItem, ConsistentRead).
 //
 // All of it follows the services' documentation, and has not been compared with the services. Most cannot be installed, and Debian has no package
 // of MongoDB's server.
@@ -38,11 +40,16 @@ type Observer interface {
 
 // Server is an object store in the simulation.
 type Server struct {
+	// Staleness is how old what an eventually consistent read returns is; 0: up to a second, drawn for each.
+	Staleness time.Duration
+
 	node     *sim.Node
 	observer Observer
 	objects  []object    // by name
 	once     []*Response // to writes that are carried out once
 	last     uint64      // version: of all writes, each gets the next, as in etcd below the Kubernetes API
+	past     []past      // what eventually consistent reads may still return
+	stale    *sim.Rand
 }
 
 type object struct {
@@ -111,6 +118,8 @@ func (s *Server) onceOnly(r *Request, a *Response) (changed bool) {
 func (s *Server) execute(r *Request, a *Response) (changed bool) {
 	at, there := s.at(r.Name)
 	switch {
+	case r.Eventual:
+		s.recall(r, a)
 	case r.Op == List:
 		s.list(r, a, at)
 	case r.When == IfItem && !r.Item.Holds(s.valueAt(at, there)):
@@ -130,6 +139,7 @@ func (s *Server) execute(r *Request, a *Response) (changed bool) {
 		o := &s.objects[at]
 		a.Value, a.Version, a.Meta, a.Modified = o.part(r.Value), o.version, o.meta, o.modified
 	case r.Op == Delete:
+		s.remember(&s.objects[at])
 		a.Removed = s.objects[at].by
 		s.objects = slices.Delete(s.objects, at, at+1)
 		return true
@@ -137,6 +147,7 @@ func (s *Server) execute(r *Request, a *Response) (changed bool) {
 		if !there {
 			s.objects = slices.Insert(s.objects, at, object{name: r.Name})
 		}
+		s.remember(&s.objects[at])
 		s.write(&s.objects[at], r, a)
 		return true
 	}

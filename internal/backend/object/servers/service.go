@@ -22,6 +22,7 @@ type service struct {
 // Build builds the server.
 func Build(w simulated.World) simulated.Service {
 	server := object.New(newTruths(w))
+	server.Staleness = w.Scenario().Servers.Staleness
 	node := w.Engine().AddServer(w.Scenario().Servers.Names()[0], server)
 	server.Attach(node)
 	return &service{simulated.One{Node: node, Port: clientPort}, server}
@@ -60,6 +61,11 @@ func (c *clients) Other(string) any { return c }
 // Get returns an object.
 func (c *clients) Get(timeout time.Duration, name string) (locks.Object, error) {
 	return c.do(timeout, &object.Request{Op: object.Get, Name: name}, locks.ObjectWrite{Purpose: "look"})
+}
+
+// GetEventually returns an object as it was.
+func (c *clients) GetEventually(timeout time.Duration, name string) (locks.Object, error) {
+	return c.do(timeout, &object.Request{Op: object.Get, Name: name, Eventual: true}, locks.ObjectWrite{Purpose: "look"})
 }
 
 // Last returns the last object whose name begins with a prefix.
