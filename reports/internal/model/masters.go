@@ -66,7 +66,7 @@ func (v *View) Shortener(c *history.Copy) *trace.Event {
 	if last < 0 || sets[last].Alt != trace.ToRenew || end.Sub(sets[last].At) >= v.ttlOf(c)-redisMillisecond || v.oneOfSeveral(c) {
 		return nil
 	}
-	if slices.ContainsFunc(sets, func(e *trace.Event) bool { return v.asked(c, e, v.sentAt(e)) }) { // and what came later was refused
+	if slices.ContainsFunc(sets, func(e *trace.Event) bool { return v.asked(c, e, v.SentAt(e)) }) { // and what came later was refused
 		return nil
 	}
 	return sets[last]
@@ -78,8 +78,8 @@ func (v *View) asked(c *history.Copy, e *trace.Event, from trace.Instant) bool {
 	return end.Sub(from) >= ttl-redisMillisecond && end.Sub(e.At) <= ttl+redisMillisecond
 }
 
-// sentAt is when the request was sent that a step executes.
-func (v *View) sentAt(e *trace.Event) trace.Instant {
+// SentAt is when the request was sent that a step executes.
+func (v *View) SentAt(e *trace.Event) trace.Instant {
 	i := slices.IndexFunc(v.Messages, func(m Sent) bool { return m.ID == e.Msg })
 	if i < 0 {
 		return e.At

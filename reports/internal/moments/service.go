@@ -67,7 +67,7 @@ func (s *story) grants() {
 			case believes && first:
 				text += " only now, and believes so already"
 			case believes, s.v.KeepsAt(g, g.From):
-				text = fmt.Sprintf("is granted the lock again%s, by a %s", ByServers(s.v, g), s.again(a.Client, g.From))
+				text = fmt.Sprintf("is granted the lock again%s, by a %s", ByServers(s.v, g), s.again(a, g.From))
 			default:
 				text += ", and no longer waits for it"
 			}
@@ -127,10 +127,11 @@ func Bereft(v *model.View, g *history.Grant) bool {
 	return v.Servers().Holds() == "lease" && g.Ended == history.ByDeadline && gone && !stands
 }
 
-// again says by what kind of request a holder was granted the lock once more.
-func (s *story) again(client string, at trace.Instant) string {
+// again says by what kind of request a holder was granted the lock once more: one that was sent when Lock had returned is not late,
+// whatever its servers take it for.
+func (s *story) again(a *history.Acquisition, at trace.Instant) string {
 	if slices.ContainsFunc(s.v.Run.Events, func(e trace.Event) bool {
-		return e.At == at && e.Does == trace.Execute && e.Peer == client && e.Alt == trace.ToRenew
+		return e.At == at && e.Does == trace.Execute && e.Peer == a.Client && (e.Alt == trace.ToRenew || s.v.SentAt(&e) > a.Returned)
 	}) {
 		return "renewal"
 	}

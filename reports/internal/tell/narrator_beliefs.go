@@ -251,12 +251,15 @@ func (t *narrator) revives(a *history.Acquisition, by trace.Instant) {
 			if before {
 				what = "puts the " + t.v.Servers().Entry() + " back"
 			}
-			late := request.What
-			if request.Alt == trace.ToRenew {
-				late = "renewal (" + late + ")"
+			late := "late " + request.What
+			switch {
+			case request.Alt == trace.ToAcquire && t.v.SentAt(request) > a.Returned:
+				late, what = "renewal ("+request.What+")", "takes the lock again"
+			case request.Alt == trace.ToRenew:
+				late = "late renewal (" + request.What + ")"
 			}
 			t.wrong(request.What, "comes late")
-			t.tellOf(c.From, t.who(a)+"'s late "+late, what, c.Node,
+			t.tellOf(c.From, t.who(a)+"'s "+late, what, c.Node,
 				moments.Place{Lane: moments.GrantLane(t.who(a)), Key: "grant"})
 		}
 	}
