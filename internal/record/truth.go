@@ -92,10 +92,7 @@ func (t *Truth) Held(id history.ID) bool { return t.LastGrant(id) >= 0 }
 // EndOwners ends the grants of an acquisition's owner, in all its holds, that were made by requests sent before a
 // given place.
 func (t *Truth) EndOwners(id history.ID, before uint64) {
-	for t.over < len(t.Grants) && t.Grants[t.over].To <= t.Now() {
-		t.over++
-	}
-	for g := t.over; g < len(t.Grants); g++ {
+	for g := t.alive(); g < len(t.Grants); g++ {
 		if grant := &t.Grants[g]; grant.To > t.Now() && t.Granted[g] < before && t.SameOwner(grant.Acquisition, id) {
 			grant.To, grant.Ended = t.Now(), history.ByUnlock
 		}
@@ -104,12 +101,19 @@ func (t *Truth) EndOwners(id history.ID, before uint64) {
 
 // EndGrants ends what an acquisition was granted by requests that were sent before some place.
 func (t *Truth) EndGrants(id history.ID, before uint64, why history.Cause) {
-	began := t.Began(id)
-	for g := len(t.Grants) - 1; g >= 0 && t.Grants[g].From >= began; g-- {
+	for g := t.alive(); g < len(t.Grants); g++ {
 		if grant := &t.Grants[g]; grant.Acquisition == id && grant.To > t.Now() && t.Granted[g] < before {
 			grant.To, grant.Ended = t.Now(), why
 		}
 	}
+}
+
+// alive returns the first grant that is not known to be over: a client that tries for long has very many.
+func (t *Truth) alive() int {
+	for t.over < len(t.Grants) && t.Grants[t.over].To <= t.Now() {
+		t.over++
+	}
+	return t.over
 }
 
 // givenUp notes that a holder has been told that it does not hold. A release that looks first, and finds the key gone, removes
