@@ -35,9 +35,9 @@ func limitsOfObjects() []limit {
 		{Name: "clocks", Property: checker.MutualExclusion, Model: search.FaultModel{Lock: "mongo-ttl",
 			Faults: []search.Kind{search.ServerAhead}, Within: 60},
 			Why: `A primary whose clock is ahead deletes the document of a holder.`},
-		{Name: "stale-check", Property: checker.Resource, Model: search.FaultModel{Lock: "dynamodb-eventual",
+		{Name: "overrun", Property: checker.MutualExclusion, Model: search.FaultModel{Lock: "dynamodb-eventual",
 			Faults: []search.Kind{search.ClientPause}, Styles: []history.Style{history.Careful}},
-			Why: `An owner that asks is told what was so a while ago.`},
+			Why: `A paused owner cannot ask, and is told what was so a while ago when it can.`},
 		{Name: "first-put", Property: checker.FencingOrder, Model: search.FaultModel{Lock: "objsync"}, Twin: "s3-lease",
 			Why: `Who finds no object puts one, though another has put one meanwhile.`},
 	}
