@@ -194,6 +194,32 @@ servers: {kind: hazelcast}
 clients: {a: {work: 8s}, b: {start: 1s, work: 1s}}
 faults: [{at: 2s, clock: hazelcast-1, step: 11s}]`,
 			[]string{", and b believes that it holds the lock at ⑦: the lock states no deadline and gives no notice of loss. b reads"}, []string{" and believes"},
+		}, {
+			"a renewal that arrives at the very end gives no earlier end", `
+lock: {algorithm: watchdog}
+servers: {replicas: 1}
+clients: {a: {work: 30s}, b: {start: 1s, work: 1s}}
+network: {latency: 500ms}
+faults: [{at: 12s, promote: redis-2, demote: 1s}]`,
+			[]string{"a's lease expires at ⑥. redis-2 grants the lock to b at ⑦"}, []string{"earlier end"},
+		}, {
+			"a replica that takes a master's place may lack a renewal, and not the key", `
+lock: {algorithm: watchdog}
+servers: {replicas: 1}
+clients: {a: {work: 30s}, b: {start: 1s, work: 1s}}
+faults: [{at: 2s, cut: {from: redis-1, to: redis-2}, for: 60s}, {at: 15s, promote: redis-2}]`,
+			[]string{
+				"redis-2 is made master at ⑤. a's key expires on redis-2 at ⑥, since the renewal (EVAL) that redis-1 executed at 8.005s has not reached it",
+				"a's key expires: a renewal on redis-1 has not reached it",
+			},
+			[]string{"without a's key", "too early"},
+		}, {
+			"a replica that has been made master ends a key at the end that it knows", `
+lock: {algorithm: watchdog, ttl: 10s}
+servers: {replicas: 1}
+clients: {a: {work: 20s}, b: {start: 1s, work: 1s}}
+faults: [{at: 7.9s, cut: {from: redis-1, to: redis-2}, for: 60s}, {at: 9.5s, promote: redis-2, redirect: b}]`,
+			[]string{"a's key expires on redis-2 at ⑥, since the renewal (EVAL)"}, []string{"without a's key", "too early"},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -29,7 +29,7 @@ func (v *View) ToldToDelete(c *history.Copy) bool {
 // TooEarly reports whether a server's clock ended a copy while its grant should have lasted. On a master that another
 // has replaced, which is asked for the renewals now, the copy lasts for as long as that server itself has promised.
 func (v *View) TooEarly(c *history.Copy) bool {
-	if c.Gone != history.Expired || !v.grantedBeyond(c) {
+	if c.Gone != history.Expired || !v.grantedBeyond(c) || v.Unheard(c) != nil {
 		return false
 	}
 	sets := v.sets(c, c.To)
@@ -40,6 +40,25 @@ func (v *View) TooEarly(c *history.Copy) bool {
 		return false // likewise, and what came later was refused
 	}
 	return !v.replacedAsMaster(c) || c.Expires > c.To+redisMillisecond
+}
+
+// Unheard returns the last renewal that prolonged an entry on its master and had not reached the replica that took the master's place, so
+// that the entry ended there as it should by all that this server knew; nil if that is not what happened.
+func (v *View) Unheard(c *history.Copy) (missed *trace.Event) {
+	if c.Gone != history.Expired || v.Servers().Replicas == 0 || v.Hastens(c.Node) || !v.grantedBeyond(c) {
+		return nil
+	}
+	for i := range v.Renewals {
+		e := &v.Renewals[i]
+		if e.Does != trace.Execute || e.Peer != c.Client || e.At <= c.From || e.At > min(c.To, c.Expires) || Refused(e.Detail) || !v.concerns(e, c) {
+			continue
+		}
+		missed = e
+		if e.Node == c.Node {
+			missed = nil // it has prolonged the entry itself
+		}
+	}
+	return missed
 }
 
 // Coarse reports whether an entry that ended too early did so because its server counts whole seconds: its clock is not ahead.
@@ -95,12 +114,12 @@ func (v *View) oneOfSeveral(c *history.Copy) bool {
 	})
 }
 
-// sets lists the requests of its client that asked for an end of an entry before that came, as far as the trace has them.
+// sets lists the requests of its client that gave an entry an end before that came, as far as the trace has them.
 func (v *View) sets(c *history.Copy, end trace.Instant) (list []*trace.Event) {
 	for i := range v.Run.Events {
 		e := &v.Run.Events[i]
 		asks := e.Alt == trace.ToAcquire && e.At == c.From || e.Alt == trace.ToRenew && c.From < e.At && e.At <= end
-		if e.Does == trace.Execute && asks && e.Node == c.Node && e.Peer == c.Client {
+		if e.Does == trace.Execute && asks && e.Node == c.Node && e.Peer == c.Client && !Refused(e.Detail) {
 			list = append(list, e)
 		}
 	}

@@ -3,6 +3,7 @@ package model
 import (
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/reports/internal/timeline"
@@ -132,4 +133,15 @@ func (f *Fault) between(m *timeline.Message) bool {
 	s := &f.Of.Trigger.Step
 	means := func(name, node string) bool { return name == "" || matches([]string{name}, node) }
 	return means(s.Node, m.From) && means(s.Peer, m.To) || means(s.Node, m.To) && means(s.Peer, m.From)
+}
+
+// Refused reports whether a server refused a request: it answered nil, zero, or an error.
+func Refused(detail string) bool {
+	_, answer, ok := strings.Cut(detail, " -> ")
+	return ok && IsRefusal(answer)
+}
+
+// IsRefusal reports whether that is what an answer says.
+func IsRefusal(answer string) bool {
+	return answer == "(nil)" || answer == "(integer) 0" || strings.HasPrefix(answer, "(error)")
 }

@@ -48,12 +48,14 @@ func (s *story) lossWords(c *history.Copy, who string) string {
 		return WipeWords(s.v, c, who)
 	case c.Gone == history.Overwritten:
 		return s.v.EntryOf(who) + " " + overwritten(s.v, c)
-	case s.v.ToldToDelete(c) && (c.Gone == history.Evicted || s.v.TooEarly(c)):
+	case s.v.ToldToDelete(c) && (c.Gone == history.Evicted || s.v.TooEarly(c) || s.v.Unheard(c) != nil):
 		return "deletes " + s.v.EntryOf(who) + ", as its master did"
 	case c.Gone == history.Evicted:
 		return "evicts " + s.v.EntryOf(who) + " to make room"
 	case c.Gone == history.Expired && s.v.Shortener(c) != nil:
 		return s.v.EntryOf(who) + " expires: its own renewal had given it an earlier end"
+	case s.v.Unheard(c) != nil:
+		return s.v.EntryOf(who) + " expires: a renewal on " + s.v.Unheard(c).Node + " has not reached it"
 	case s.v.Coarse(c):
 		return s.v.EntryOf(who) + " expires too early, since the server counts whole seconds"
 	case s.v.TooEarly(c):

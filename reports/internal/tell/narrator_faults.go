@@ -140,7 +140,8 @@ func (t *narrator) knowing(node string, at trace.Instant) string {
 	for _, id := range t.participants {
 		if a := t.v.History.Acquisition(id); t.begin(a) <= at && t.v.BelievesAt(id, at) {
 			has := slices.ContainsFunc(t.v.History.Copies, func(c history.Copy) bool {
-				return c.Node == node && c.Acquisition == id && c.From <= at && at < c.To
+				ends := c.Gone == history.Expired && c.To == at // by what it knew of it, when it took the place
+				return c.Node == node && c.Acquisition == id && c.From <= at && (at < c.To || ends)
 			})
 			if !has {
 				return " without " + t.v.EntryOf(t.who(a))

@@ -368,6 +368,10 @@ func (t *narrator) losesCopy(c *history.Copy, who string) {
 	case c.Gone == history.Expired && t.v.Shortener(c) != nil && !t.keyOfTheSame(c):
 		t.shortened(c, who)
 		t.tellOfLoss(c, t.v.EntryOf(who), "expires", c.Node)
+	case t.v.Unheard(c) != nil && !t.keyOfTheSame(c):
+		missed := t.v.Unheard(c)
+		t.tellOfLoss(c, t.v.EntryOf(who), "expires on "+c.Node+here+", since the renewal ("+missed.What+") that "+
+			missed.Node+" executed at "+t.time(missed.At)+" has not reached it", "")
 	case t.v.TooEarly(c) && !t.keyOfTheSame(c):
 		what := "expires too early"
 		if t.v.Coarse(c) {
@@ -389,7 +393,7 @@ func (t *narrator) shortened(c *history.Copy, who string) {
 // on one server lose them one after another.
 func (t *narrator) keyOfTheSame(c *history.Copy) bool {
 	return slices.ContainsFunc(t.v.History.Copies, func(o history.Copy) bool {
-		return o.Node == c.Node && o.Acquisition == c.Acquisition && o.From < c.To && o.To < c.To && o.To > c.From && t.v.TooEarly(&o)
+		return o.Node == c.Node && o.Acquisition == c.Acquisition && o.From < c.To && o.To < c.To && o.To > c.From && (t.v.TooEarly(&o) || t.v.Unheard(&o) != nil)
 	})
 }
 

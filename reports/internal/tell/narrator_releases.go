@@ -2,7 +2,6 @@ package tell
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/reports/internal/model"
@@ -115,17 +114,6 @@ func (t *narrator) shortens(r *history.Removal, who, whose string) {
 	t.tellOf(r.At, what, "gives "+t.v.EntryOf(whose)+" an earlier end", r.Node, moments.PlaceOfRemoval(t.v, r))
 }
 
-// refused reports whether a server refused a request: it answered nil, zero, or an error.
-func refused(detail string) bool {
-	_, answer, ok := strings.Cut(detail, " -> ")
-	return ok && isRefusal(answer)
-}
-
-// isRefusal reports whether that is what an answer says.
-func isRefusal(answer string) bool {
-	return answer == "(nil)" || answer == "(integer) 0" || strings.HasPrefix(answer, "(error)")
-}
-
 // strangersReleases tells of other clients' releases that servers executed while a client held the lock, where no observer knows
 // what a release ended.
 func (t *narrator) strangersReleases(holder *history.Acquisition, until trace.Instant) {
@@ -142,7 +130,7 @@ func (t *narrator) strangersReleases(holder *history.Acquisition, until trace.In
 			releasing[e.Node] = false
 		case trace.Execute:
 			within := holder.Returned <= e.At && e.At <= until
-			if within && releasing[e.Peer] && e.Peer != holder.Client && t.v.IsServer(e.Node) && !refused(e.Detail) {
+			if within && releasing[e.Peer] && e.Peer != holder.Client && t.v.IsServer(e.Node) && !model.Refused(e.Detail) {
 				t.tellOf(e.At, e.Peer+"'s release ("+e.What+")", "is executed", e.Node, moments.Place{Lane: moments.NodeLane(e.Node), Key: ""})
 			}
 		default:

@@ -77,7 +77,7 @@ func (t *narrator) unheeded(a *history.Acquisition, g *history.Grant) {
 	for _, m := range t.requests(a, g.From, t.until, trace.ToRenew) {
 		at := t.v.Answered(m)
 		switch {
-		case m.Executed < g.To || at > t.until || !isRefusal(t.v.Messages[m.Answer].Detail):
+		case m.Executed < g.To || at > t.until || !model.IsRefusal(t.v.Messages[m.Answer].Detail):
 		case a.CanLearn && t.v.BelievesAt(a.ID, at) && a.Noticed.Sub(at) > t.soon():
 			t.tell(at, moments.OrderBelief, t.who(a)+"'s renewal ("+m.What+")", t.outcome(m, at)+here+", but its lock gives no notice of that", moments.Place{})
 			return
@@ -127,7 +127,7 @@ func (t *narrator) keptAlive(c *history.Copy, who string) string {
 		return ""
 	}
 	for i := range slices.Backward(t.v.Renewals) {
-		if e := &t.v.Renewals[i]; e.Does == trace.Execute && e.Peer == c.Client && over < e.At && e.At <= t.until && !refused(e.Detail) {
+		if e := &t.v.Renewals[i]; e.Does == trace.Execute && e.Peer == c.Client && over < e.At && e.At <= t.until && !model.Refused(e.Detail) {
 			t.wrong(call, "leaves an entry") // as where nothing has kept it yet
 			return ": " + who + "'s keep-alives (" + e.What + ") went on after " + when + ", and keep it"
 		}
@@ -183,7 +183,7 @@ func (t *narrator) runsOn(c *history.Copy, who string) string {
 // renewsAfter reports whether an entry has been renewed by its own client after a moment.
 func (t *narrator) renewsAfter(c *history.Copy, at trace.Instant) bool {
 	return slices.ContainsFunc(t.v.Renewals, func(e trace.Event) bool {
-		return e.Does == trace.Execute && e.Node == c.Node && e.Peer == c.Client && at < e.At && e.At <= t.until && !refused(e.Detail)
+		return e.Does == trace.Execute && e.Node == c.Node && e.Peer == c.Client && at < e.At && e.At <= t.until && !model.Refused(e.Detail)
 	})
 }
 
@@ -191,7 +191,7 @@ func (t *narrator) renewsAfter(c *history.Copy, at trace.Instant) bool {
 func (t *narrator) prolongers(c *history.Copy, by trace.Instant) (clients []string, what string) {
 	for i := range t.v.Renewals {
 		e := &t.v.Renewals[i]
-		if e.Does != trace.Execute || e.Node != c.Node || e.At <= c.From || e.At > by || refused(e.Detail) {
+		if e.Does != trace.Execute || e.Node != c.Node || e.At <= c.From || e.At > by || model.Refused(e.Detail) {
 			continue
 		}
 		row := c.Expires != trace.Never && t.v.Servers().Holds() == "connection"

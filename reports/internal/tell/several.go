@@ -72,7 +72,7 @@ func (t *narrator) beforeAll(list []*checker.Violation, sentences int) string {
 			continue
 		}
 		for i := range t.v.History.Copies {
-			if c := &t.v.History.Copies[i]; c.Acquisition == id && c.To <= t.until && (c.Gone == history.Evicted || t.v.TooEarly(c)) {
+			if c := &t.v.History.Copies[i]; c.Acquisition == id && c.To <= t.until && (c.Gone == history.Evicted || t.v.TooEarly(c) || t.v.Unheard(c) != nil) {
 				t.losesCopy(c, t.who(a))
 			}
 		}
