@@ -257,33 +257,40 @@ func (j *judge) breachOfEffect(v *Violation) breach {
 	if j.forgotToken(v) {
 		return breach{by: Application}
 	}
+	late := breach{} // says less than what was decided on later
 	for i := range j.h.Accesses {
 		if x := &j.h.Accesses[i]; x.Applied <= v.At && slices.Contains(v.Acquisitions, x.Acquisition) {
-			if b := j.actedLate(x); b.by != Unclear {
+			b, underway := j.actedLate(x)
+			switch {
+			case underway:
+				late = breach{by: Application}
+			case b.by != Unclear:
 				return b
 			}
 		}
 	}
-	return breach{}
+	return late
 }
 
-// actedLate says who is to blame for an access that was decided on when the grant behind it was over; Unclear if it was not.
-func (j *judge) actedLate(x *history.Access) breach {
+// actedLate says who is to blame for an access that was decided on when the grant behind it was over; Unclear if it was not. Or it was under
+// way when the grant was over.
+func (j *judge) actedLate(x *history.Access) (b breach, underway bool) {
 	a := j.h.Acquisition(x.Acquisition)
 	if a == nil {
-		return breach{}
+		return breach{}, false
 	}
 	g := j.granted.of(owner{a.Client, a.Task}, x.Applied)
 	switch {
 	case g == nil:
-		return j.lostVote(a.ID, x.Invoked)
+		return j.lostVote(a.ID, x.Invoked), false
 	case g.to > x.Applied:
-		return breach{}
+		return breach{}, false
+	case j.h.Passed(x):
+		return breach{by: Application}, false
+	case x.Invoked < g.to && x.Invoked < a.Unlocked:
+		return breach{}, true
 	}
-	if x.Invoked < g.to && x.Invoked < a.Unlocked || j.h.Passed(x) {
-		return breach{by: Application}
-	}
-	return breach{by: j.wentOn(x.Acquisition, x.Invoked)}
+	return breach{by: j.wentOn(x.Acquisition, x.Invoked)}, false
 }
 
 func (j *judge) ownsOne(ids []history.ID, o owner) bool {
