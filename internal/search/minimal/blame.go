@@ -105,10 +105,57 @@ func (r *reducer) blame(c *Counterexample) Blame {
 		b.Party, b.Text = Application, "it stopped within its critical section, as a holder that loses the lock must, and left it half done"
 	case b.Party == Unclear && c.OutOfTime() && r.standsStill():
 		b.Party, b.Text = AnyLock, "its holder is paused when its lease ends, and can neither renew it nor notice its end"
-	case broken == checker.Application:
-		b.Party, b.Text = Application, "it continued after the deadline, or after a notice of loss, or its access was late on the way"
+	case b.Party == Unclear && broken == checker.Application:
+		if text := r.acted(); text != "" {
+			b.Party, b.Text = Application, text
+		}
 	}
 	return b
+}
+
+// acted says what the application of a participant did when its hold was over: it heeded no deadline, or no notice, or what it had sent in time was late
+// on the way. It is "" if it did none of these: a client that stands still in between has sent nothing.
+func (r *reducer) acted() string {
+	h, v := r.seen.result.History, r.seen.violation
+	faults := newCast(r.now, r.seen).faults
+	stood := func(x *history.Access) bool {
+		for i := range r.now.Faults {
+			f := &r.now.Faults[i]
+			was := faults[f.NameAt(i)]
+			if f.Action.Kind == sim.Pause && f.Action.Node == x.Client && was.Fired && was.Begin <= x.Applied && x.Invoked <= was.End {
+				return true
+			}
+		}
+		return false
+	}
+	for _, id := range v.Acquisitions {
+		a := h.Acquisition(id)
+		last := trace.Instant(-1) // what it did last by the moment of the violation
+		if b, ok := a.Belief(); ok && v.Property == checker.MutualExclusion && b.From <= v.At && v.At < b.To {
+			last = v.At
+		}
+		late := false
+		for i := range h.Accesses {
+			x := &h.Accesses[i]
+			if x.Acquisition != id || x.Applied > v.At || !x.Accepted {
+				continue
+			}
+			last = max(last, x.Invoked)
+			over := func(g history.Grant) bool {
+				return g.Acquisition == id && x.Invoked < g.To && g.To <= x.Applied
+			}
+			late = late || slices.ContainsFunc(h.Grants, over) && !stood(x)
+		}
+		switch {
+		case a.HasDeadline && a.Deadline <= last:
+			return "it continued past the stated deadline of its lease"
+		case a.CanLearn && a.Noticed <= last:
+			return "it continued after a notice of loss"
+		case late:
+			return "an access that it had sent in time was late on the way"
+		}
+	}
+	return ""
 }
 
 // endedByRelease reports whether it was another client's release that ended the hold of a participant.
@@ -124,13 +171,43 @@ func (r *reducer) endedByRelease() bool {
 func (r *reducer) serverFailed(c *Counterexample) bool {
 	v := r.seen.violation
 	switch {
-	case v.Broken != checker.Server || c.Property == checker.ReleaseSafety: // a release is to tell what is its own
+	case c.Property == checker.ReleaseSafety: // a release is to tell what is its own
+		return false
+	case r.endedByClock() != "":
+		return true
+	case v.Broken != checker.Server:
 		return false
 	case v.Gone != history.Expired:
 		return true
 	}
 	exact := c.Property == checker.ExclusionAtService && !r.states(deadline)
 	return r.clockOf(v.Server, func(step time.Duration, rate int64) bool { return step > 0 || rate > 0 && exact })
+}
+
+// endedByClock names a server that ended early, by a clock that is ahead, what a participant had been granted: its session, or a grant
+// that it then gave to another in the same place. It is "" if none did.
+func (r *reducer) endedByClock() string {
+	h, v := r.seen.result.History, r.seen.violation
+	if timed(v.Property) {
+		return ""
+	}
+	exact := !r.states(deadline)
+	wrong := func(step time.Duration, rate int64) bool { return step > 0 || rate > 0 && exact }
+	for i := range h.Copies {
+		k := &h.Copies[i]
+		if !slices.Contains(v.Acquisitions, k.Acquisition) || k.To > v.At {
+			continue
+		}
+		over := func(g history.Grant) bool {
+			return g.Acquisition == k.Acquisition && g.To == k.To && g.Ended == history.BySessionLoss
+		}
+		session := k.Gone == history.Expired && slices.ContainsFunc(h.Grants, over)
+		taken := k.Gone == history.Overwritten && isShort(h, k) && v.Property == checker.ExclusionAtService
+		if (session || taken) && r.clockOf(k.Node, wrong) {
+			return k.Node
+		}
+	}
+	return ""
 }
 
 // clockOf reports whether a node's clock is wrong in some way, from the start or by a fault.
@@ -146,6 +223,8 @@ func (r *reducer) clockOf(node string, wrong func(step time.Duration, rate int64
 func (r *reducer) failure() string {
 	v := r.seen.violation
 	switch {
+	case v.Broken != checker.Server && r.endedByClock() != "":
+		return "by its clock, which is ahead, it ended early what it had granted"
 	case v.Server == "":
 		return "it lost, evicted or ended early what it had granted"
 	case v.Gone == history.Evicted:
@@ -194,14 +273,14 @@ func (r *reducer) countsFast(name string) bool {
 func (r *reducer) compared(c *Counterexample) Blame {
 	lock := c.played()
 	renewed := lock.Renews || lock.Extends && r.now.Lock.Renew > 0
-	name := locks.ReferenceOf(&lock, renewed)
+	stale, gaveUp := slices.Contains(c.form.causes, belated), slices.Contains(c.form.causes, givesUp)
+	name := locks.ReferenceOf(&lock, renewed || gaveUp) // one that keeps what it holds
 	states := r.states(deadline)
-	stale := slices.Contains(c.form.causes, belated)
 	if (stale || states) && name == "set-nx-lua" && r.now.Servers.Replicas == 0 {
 		name = "redlock" // on one server it does the same, states a deadline, and looks at the clock when the answer has come
 	}
 	switch {
-	case !stale && (c.OutOfTime() || c.Property == checker.Resource && r.writesLate()) && lock.Lease && !renewed && lock.Authority != locks.Majority && r.lastsALease() && !states:
+	case !stale && !gaveUp && (c.OutOfTime() || c.Property == checker.Resource && r.writesLate()) && lock.Lease && !renewed && lock.Authority != locks.Majority && r.lastsALease() && !states:
 		return Blame{Party: AnyLock, Text: "a " + cmp.Or(c.form.holds, "lease") + " ended while its holder continued, and locks of this kind state no deadline"}
 	case name == "":
 		return Blame{Text: "the catalogue has no reference lock of this kind"}

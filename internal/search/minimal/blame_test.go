@@ -302,6 +302,70 @@ clients: {a: {work: 500ms}, b: {start: 100ms, work: 1s}}
 network: {latency: 1ms}
 faults: [{before: {node: redis-1, does: reply, what: acquire, peer: a}, delay: 1500ms}]
 expect: {resource: violated}`,
+	"own-change": `
+name: own-change
+title: The answer to a renewal is lost, and the lock meets its own change when it repeats it
+lock: {algorithm: dynamodb, ttl: 15s}
+servers: {kind: object}
+clients: {a: {work: 20s}, b: {start: 1ms}}
+network: {latency: 1ms}
+faults: [{before: {node: a, does: receive, what: renew}, break: this, how: rst}]
+expect: {mutual-exclusion: violated}`,
+	"own-change-unheeded": `
+name: own-change-unheeded
+title: Renewals are held up, and the lock takes its own change for another's
+lock: {algorithm: gcs-generation, ttl: 15s, timeout: 5ms}
+servers: {kind: object}
+clients: {a: {work: 50s}, b: {start: 1ms}}
+network: {latency: 1ms}
+faults: [{after: {node: a, does: acquired}, stall: {from: a, to: store-1, oneway: true}, for: 2s}]
+expect: {mutual-exclusion: violated, resource: violated}`,
+	"late-first-renewal": `
+name: late-first-renewal
+title: A pause of two seconds has the first renewal come too late
+lock: {algorithm: watchdog, renew: 8s}
+clients: {a: {work: 10s}, b: {start: 1ms}}
+network: {latency: 1ms}
+faults: [{after: {node: a, does: acquired}, pause: a, for: 2s}]
+expect: {mutual-exclusion: violated}`,
+	"paused-write": `
+name: paused-write
+title: The holder is paused when it has begun its write, and sends it when its session is over
+lock: {algorithm: hazelcast-fenced}
+servers: {kind: hazelcast}
+clients: {a: {}, b: {start: 1ms}}
+network: {latency: 1ms}
+faults: [{after: {node: a, does: access, what: write}, pause: a, for: 20s}]
+expect: {resource: violated}`,
+	"ended-session": `
+name: ended-session
+title: The servers end a's session while its read is under way, and it writes before it is told
+lock: {algorithm: zk-sequential}
+servers: {kind: zookeeper}
+clients: {a: {work: 5ms}, b: {start: 1ms}}
+network: {latency: 1ms}
+faults: [{after: {node: a, does: acquired}, end-session: a}]
+expect: {resource: violated}`,
+	"jump-ends-session": `
+name: jump-ends-session
+title: A server's clock jumps ahead and ends a session
+lock: {algorithm: hazelcast-fenced, ttl: 2s}
+servers: {kind: hazelcast}
+clients: {a: {work: 1s}, b: {start: 1ms}}
+network: {latency: 1ms}
+faults: [{after: {node: hazelcast-1, does: reply, what: acquire}, clock: hazelcast-1, step: 2s}]
+expect: {mutual-exclusion: violated}`,
+	"fast-store-leases-again": `
+name: fast-store-leases-again
+title: The store's clock ends a lease 4 us early for a client that asks at that moment
+lock: {algorithm: azure-blob-lease, ttl: 15s}
+servers: {kind: object}
+clients: {a: {work: 5s}, b: {start: 15s}}
+resource: {in: servers}
+network: {latency: 1us}
+clocks: {store-1: {rate: 10ppm}}
+faults: [{after: {node: a, does: acquired}, pause: a, for: 10s}]
+expect: {exclusion-at-service: violated}`,
 	"late-answer-to-release": `
 name: late-answer-to-release
 title: The answer to a's release is late, when b has the lock
@@ -354,6 +418,14 @@ func TestFindingsSayWhosePromiseWasBroken(t *testing.T) {
 		{"late-grant", "reentrant", checker.MutualExclusion, "careless", minimal.ThisLock},
 		{"late-grant", "reentrant", checker.Resource, "careless", minimal.ThisLock},
 		{"late-answer-to-release", "set-nx-lua that repeats its release with a DEL", checker.ReleaseSafety, "careless", minimal.ThisLock},
+		{"own-change", "dynamodb", checker.MutualExclusion, "careless", minimal.ThisLock},
+		{"own-change-unheeded", "gcs-generation", checker.MutualExclusion, "careless", minimal.ThisLock},
+		{"own-change-unheeded", "gcs-generation", checker.Resource, "careless", minimal.ThisLock},
+		{"late-first-renewal", "watchdog", checker.MutualExclusion, "careless", minimal.AnyLock}, // set-nx-lua does not renew, and is no better
+		{"paused-write", "hazelcast-fenced", checker.Resource, "careless", minimal.AnyLock},
+		{"ended-session", "zk-sequential", checker.Resource, "careless", minimal.AnyLock},
+		{"jump-ends-session", "hazelcast-fenced", checker.MutualExclusion, "careless", minimal.Server},
+		{"fast-store-leases-again", "azure-blob-lease", checker.ExclusionAtService, "careless", minimal.Server},
 	} {
 		got := blamed(t, x.scenario, x.lock, x.property, x.style)
 		assert.Equal(t, x.want, got.Party, "%s of %s in %s: %s", x.property, x.lock, x.scenario, got.Sentence())

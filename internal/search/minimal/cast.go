@@ -24,6 +24,7 @@ type cast struct {
 	leftBehind  bool                 // a Lock that failed has left its entry
 	belated     bool                 // Lock had returned to one that takes part what was over
 	overdue     history.Cause        // how a grant had ended whose holder went on; Open if none did
+	givesUp     bool                 // the lock had stopped renewing that grant
 	early       bool                 // a server has ended the key of one that takes part before its time
 	halfDone    bool                 // one that takes part has left its section half done
 	waitsFor    string               // what somebody waits for, if that is the story
@@ -37,7 +38,7 @@ func newCast(s *scenarios.Scenario, seen sighting, needs ...Need) *cast {
 	c := &cast{
 		scenario: s, history: h, faults: map[string]history.Fault{}, misreleased: isMisreleased(h, v), takenOver: isTakenOver(h, v), belated: isBelated(h, v),
 		leftBehind: v.Kind == leftByFailure, overdue: overdueBy(h, v), early: isEarly(h, v), halfDone: isHalfDone(h, v),
-		split: isSplit(s, h, v),
+		split: isSplit(s, h, v), givesUp: hasGivenUp(s, h, v),
 	}
 	if v.Property == checker.Survival {
 		c.ended = v.Kind

@@ -29,6 +29,8 @@ const (
 	goesOn = "a holder that continues past its lease"
 	// The same, where a holder and its servers did not hear from each other in time.
 	outOfTouch = "a holder and servers out of touch so long that a lease ends"
+	// A lease was over long after all faults were, since the lock had given up renewing it.
+	givesUp = "a lock that gives up renewing its lease"
 	// A server has ended a key before the time that was promised. Where a wrong clock had it do so that is told instead.
 	early = "a key that ends before its time"
 	// Somebody has left its section before all of it was done: the next one finds half of it.
@@ -55,7 +57,7 @@ const (
 
 // stories are those of these causes of which a run tells by itself, whatever the faults in it were.
 var stories = []string{
-	misrelease, takeover, leftBehind, belated, goesOn, outOfTouch, early, halfDone, outOfReach, fewOutOfReach, unrecovered, heldUp, orphan,
+	misrelease, takeover, leftBehind, belated, goesOn, outOfTouch, givesUp, early, halfDone, outOfReach, fewOutOfReach, unrecovered, heldUp, orphan,
 	splitVotes, idledOut, pooled,
 }
 
@@ -120,7 +122,7 @@ func (c *cast) causesBut(clocks []string) (list []string) {
 	case c.belated:
 		list = append(list, belated)
 	case c.overdue == history.ByDeadline && len(list) == 0,
-		c.overdue != history.Open && c.isTimely() && !slices.Contains(list, outOfTouch):
+		c.overdue != history.Open && c.isTimely() && !slices.Contains(list, outOfTouch) && !slices.Contains(list, givesUp):
 		list = append(list, goesOn)
 	case c.early && len(list) == 0:
 		list = append(list, early)
@@ -161,6 +163,9 @@ func (c *cast) cause(i int) string {
 	case c.misreleased && holdsUp(f), (c.takenOver || c.leftBehind) && c.losesNothing(f), c.belated && c.keepsApart(f) && !isClientCrash(f):
 		return ""
 	case c.overdue != history.Open && c.keepsApart(f) && !isClientCrash(f):
+		if c.givesUp {
+			return givesUp
+		}
 		if atServers && c.holdsBy() != "connection" { // which has no time of its own
 			return outOfTouch
 		}
@@ -381,6 +386,31 @@ func overdueBy(h *history.History, v *checker.Violation) history.Cause {
 		}
 	}
 	return by
+}
+
+// hasGivenUp reports whether the lock of one that takes part gave up a grant that it could have kept: it notified its holder of a loss, or
+// messages had failed or come late, and half of a lease was left when all that faults had held up had arrived (after as long again as they
+// had lasted, since TCP repeats packets).
+func hasGivenUp(s *scenarios.Scenario, h *history.History, v *checker.Violation) bool {
+	sets := func(f history.Fault) bool { return f.Fired && f.Sets }
+	if !h.Keeps || len(s.Clocks) > 0 || slices.ContainsFunc(h.Faults, sets) {
+		return false
+	}
+	messages := []sim.ActionKind{sim.Break, sim.Error, sim.Delay, sim.Cut, sim.Stall}
+	others := slices.ContainsFunc(s.Faults, func(f sim.Fault) bool { return !slices.Contains(messages, f.Action.Kind) })
+	return slices.ContainsFunc(h.Grants, func(g history.Grant) bool {
+		a, over := h.Acquisition(g.Acquisition), g.To.Add(-s.Lock.TTL/2)
+		ended := g.Ended == history.ByDeadline || g.Ended == history.BySessionLoss
+		if a == nil || a.Unkept || a.Late || !ended || over < g.From || v.At < g.To || !slices.Contains(v.Acquisitions, a.ID) {
+			return false
+		}
+		noticed := a.CanLearn && a.Noticed < over
+		hinders := func(f history.Fault) bool {
+			early := f.Begin < a.Returned && !noticed // that may be why its renewals are late
+			return f.Fired && f.Begin < g.To && (early || f.End == trace.Never || f.End+f.End-f.Begin > over)
+		}
+		return (noticed || !others) && goesOnAfter(h, v, &g) && !slices.ContainsFunc(h.Faults, hinders)
+	})
 }
 
 // goesOnAfter reports whether a holder still acted, or believed that it held, when its grant was over.

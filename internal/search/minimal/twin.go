@@ -126,7 +126,8 @@ func (t *twin) keeps(s *scenarios.Scenario) bool {
 		}
 	}
 	verdict := report.Verdicts[t.sought.Property]
-	if verdict == checker.Vacuous && t.sought.Property == checker.Resource && slices.Contains(t.of.causes, belated) &&
+	twoHold := slices.Contains(t.of.causes, belated) || slices.Contains(t.of.causes, givesUp)
+	if verdict == checker.Vacuous && t.sought.Property == checker.Resource && twoHold &&
 		report.Verdicts[checker.MutualExclusion] == checker.Held { // a second holder is what would damage the resource
 		verdict = checker.Held
 	}

@@ -197,7 +197,7 @@ func stepWords(p *sim.Pattern) (after, before string) {
 		return "has looked", "looks"
 	case trace.Access:
 		what := cmp.Or(p.What, "request")
-		return "has sent its " + what, "sends its " + what
+		return "has begun its " + what, "begins its " + what // a pause comes before it is sent
 	case trace.Release:
 		return "has begun to release", "releases"
 	case trace.Released:
