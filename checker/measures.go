@@ -165,6 +165,16 @@ func (j *judge) misreported() (int64, bool) {
 		r := &j.h.Removals[i]
 		endedOwn[r.By] = endedOwn[r.By] || !r.Stale && endedAny[r.By] // a server that had lost the key had nothing to end
 	}
+	for i := range j.h.Copies { // a server whose clock is slow keeps a key for longer than it was granted: to delete that is no mistake
+		c := &j.h.Copies[i]
+		stood := func(g history.Grant) bool {
+			return g.Acquisition == c.Acquisition && c.From <= g.From && g.From < c.To
+		}
+		a := j.h.Acquisition(c.Acquisition)
+		if a != nil && c.Gone == history.Deleted && a.Unlocked <= c.To && c.To <= a.Released && slices.ContainsFunc(j.h.Grants, stood) {
+			endedAny[a.ID] = true
+		}
+	}
 	for i := range j.h.Removals {
 		if r := &j.h.Removals[i]; r.Ended != 0 {
 			endedAny[r.By] = true
