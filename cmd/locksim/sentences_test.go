@@ -4,25 +4,36 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/internal/account"
 	"github.com/locksim/locksim/internal/harness"
+	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/reports"
 	"github.com/locksim/locksim/scenarios"
 )
 
-// explained plays a scenario and returns what its report and its stories say, on one line.
-func explained(t *testing.T, text string) string {
+// explained plays a scenario, with another lock in the place of its own unless that is nil, and returns what its report and its stories
+// say, on one line.
+func explained(t *testing.T, text string, build locks.Builder) string {
 	t.Helper()
+	var options harness.Options
 	if !strings.Contains(text, "network:") {
 		text += "\nnetwork: {latency: 1ms}"
 	}
 	s, err := scenarios.Parse("told.yaml", []byte("name: told\nexpect: any\n"+strings.TrimSpace(text)+"\n"))
 	require.NoError(t, err)
-	plan, err := harness.Compile(s.Cases()[0], harness.Options{})
+	if build != nil {
+		lock, ok := locks.Catalogue().Find(s.Lock.Algorithm)
+		require.True(t, ok)
+		lock.Authority, lock.Key = locks.OneNode, nil
+		lock.New = func(locks.Options) locks.Builder { return build }
+		options.Instead = &lock
+	}
+	plan, err := harness.Compile(s.Cases()[0], options)
 	require.NoError(t, err)
 	var r harness.Runner
 	defer r.Close()
@@ -220,10 +231,111 @@ servers: {replicas: 1}
 clients: {a: {work: 20s}, b: {start: 1s, work: 1s}}
 faults: [{at: 7.9s, cut: {from: redis-1, to: redis-2}, for: 60s}, {at: 9.5s, promote: redis-2, redirect: b}]`,
 			[]string{"a's key expires on redis-2 at ⑥, since the renewal (EVAL)"}, []string{"without a's key", "too early"},
+		}, {
+			"a clock jumps before what it ends", `
+lock: {algorithm: mysql-lease-row}
+servers: {kind: mysql}
+clients: {a: {work: 300ms}, b: {start: 1ms}}
+faults: [{after: {node: a, does: acquired}, clock: mysql-1, step: 10s}]`,
+			[]string{"jump forward by 10s ④ 6ms mysql-1 a's lock expires", "jumps forward by 10 s at ③. a's lock expires too early at ④"}, nil,
+		}, {
+			"a client begins to believe when its lease is over, and not before", `
+lock: {algorithm: set-nx-lua, ttl: 3s}
+clients: {a: {work: 1s}, b: {start: 4s, work: 1s}}
+network: {latency: 1ms, links: [{from: a, to: redis-1, latency: 3s}]}`,
+			[]string{"a the lease is over ⑧ 12s a believes that it holds"}, []string{"still believes"},
+		}, {
+			"who was granted the lock first is told first", `
+lock: {algorithm: watchdog, ttl: 10s}
+servers: {replicas: 1}
+clients: {a: {}, b: {start: 1ms}}
+faults: [{after: {node: b, does: start}, promote: redis-2, redirect: b}]`,
+			[]string{"redis-1 grants the lock to a with a lease of 10 s at ②. redis-2 grants the lock to b at ③"}, nil,
+		}, {
+			"a lock meets its own change", `
+lock: {algorithm: dynamodb, ttl: 15s}
+servers: {kind: object}
+clients: {a: {work: 20s}, b: {start: 1ms}}
+faults: [{before: {node: a, does: receive, what: renew}, break: this, how: rst}]`,
+			[]string{"is answered 412 Precondition Failed, since an earlier one of its own was executed, whose answer it had not got"}, nil,
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			told := explained(t, c.scenario)
+			told := explained(t, c.scenario, nil)
+			for _, says := range c.says {
+				require.Contains(t, told, says)
+			}
+			for _, never := range c.never {
+				require.NotContains(t, told, never)
+			}
+		})
+	}
+}
+
+// constantKey is a lock that is one key in etcd, which its release deletes whoever made it. Its leases have a value that no request names.
+type constantKey struct{ p locks.Process }
+
+func (l constantKey) Acquire(time.Duration) (locks.Lease, error) {
+	lease, _, err := l.p.Etcd().Grant(time.Second, time.Second)
+	if err != nil {
+		return locks.Lease{}, err
+	}
+	r, err := l.p.Etcd().Txn(time.Second, locks.EtcdTxn{If: locks.EtcdCompare{Key: "lock"}, Put: &locks.EtcdPut{Key: "lock", Lease: lease}})
+	if err == nil && !r.Succeeded {
+		err = locks.ErrNotAcquired
+	}
+	return locks.Lease{Value: "x"}, err
+}
+
+func (l constantKey) Release(locks.Lease) error {
+	_, err := l.p.Etcd().Delete(time.Second, "lock")
+	return err
+}
+
+// putsBack is a lock whose release takes the key away to see whose it is, and puts it back if it was another's.
+type putsBack struct{ p locks.Process }
+
+func (l putsBack) Acquire(time.Duration) (locks.Lease, error) {
+	value := l.p.RandomValue()
+	reply, err := l.p.Redis(0).Do(time.Second, "SET", "lock", value, "NX", "PX", "10000")
+	if err == nil && !reply.OK() {
+		err = locks.ErrNotAcquired
+	}
+	return locks.Lease{Value: value}, err
+}
+
+func (l putsBack) Release(lease locks.Lease) error {
+	reply, err := l.p.Redis(0).Do(time.Second, "GETDEL", "lock")
+	if err == nil && !reply.Nil && reply.Str != lease.Value {
+		_, err = l.p.Redis(0).Do(time.Second, "SET", "lock", reply.Str, "NX", "PX", "10000")
+	}
+	return err
+}
+
+// TestWhatFaultyLocksDoIsTrue has locks of which something else was said.
+func TestWhatFaultyLocksDoIsTrue(t *testing.T) {
+	for _, c := range []struct {
+		name, scenario string
+		build          locks.Builder
+		says, never    []string
+	}{
+		{
+			"a deletion compares nothing, whatever the values of leases are", `
+lock: {algorithm: etcd, ttl: 2s}
+servers: {kind: etcd}
+clients: {a: {work: 3s}, b: {start: 2.5s, work: 1s}}`,
+			func(p locks.Process) (locks.Lock, error) { return constantKey{p}, nil },
+			[]string{"a's release (DeleteRange) deletes b's key", ": a DeleteRange does not compare whose key it is"}, []string{"the value x"},
+		}, {
+			"a key of another that Unlock puts back grants nothing", `
+lock: {algorithm: set-nx-lua, ttl: 10s}
+clients: {a: {work: 10s}, b: {start: 10s, work: 1s}}`,
+			func(p locks.Process) (locks.Lock, error) { return putsBack{p}, nil },
+			nil, []string{"no longer waits"},
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			told := explained(t, c.scenario, c.build)
 			for _, says := range c.says {
 				require.Contains(t, told, says)
 			}

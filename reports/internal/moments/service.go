@@ -100,8 +100,10 @@ func (s *story) grantEnds(g *history.Grant, who string) {
 		text = "the " + holds + " is over"
 	}
 	k := paint.Plain
-	if s.v.BelievesAt(g.Acquisition, g.To) {
+	if s.v.BelievesAt(g.Acquisition, g.To) && !s.believesFrom(g) {
 		text += ", and " + who + " still believes"
+		weight, k = weightLoss, paint.Amber
+	} else if s.believesFrom(g) {
 		weight, k = weightLoss, paint.Amber
 	} else if s.v.DiedHolding(g.Acquisition) {
 		text += "; its holder is dead"
@@ -113,6 +115,12 @@ func (s *story) grantEnds(g *history.Grant, who string) {
 		At: g.To, Place: PlaceOfGrant(s.v, g).Ended(), step: StepOfEnd(s.v, g), order: OrderLoss,
 		Sign: sign, Who: who, Text: text, Ink: k, Weight: weight,
 	}, g.Acquisition)
+}
+
+// believesFrom reports whether a client begins to believe at the moment at which its grant is over, after that.
+func (s *story) believesFrom(g *history.Grant) bool {
+	a := s.v.History.Acquisition(g.Acquisition)
+	return a.Returned == g.To && StepOfEnd(s.v, g) < StepAt(s.v, a.Returned, OrderBelief, PlaceOfBelief(s.v, a))
 }
 
 // Bereft reports whether the key of a grant went before the lease with which it was given, which is alive still or ends unseen.

@@ -109,7 +109,7 @@ func taker(v *model.View, c *history.Copy) *trace.Event {
 		fault := e.Does == trace.Begin || e.Does == trace.End
 		switch c.Gone {
 		case history.Expired: // or the servers ended what its client held
-			return here && e.Does == trace.Expire || fault && e.Node == c.Client && endsSession(v, e)
+			return here && e.Does == trace.Expire || fault && (e.Node == c.Client && endsSession(v, e) || setsClock(v, e, c.Node))
 		case history.Wiped, history.Evicted:
 			return here && fault
 		case history.Deleted:
@@ -124,6 +124,14 @@ func taker(v *model.View, c *history.Copy) *trace.Event {
 func endsSession(v *model.View, e *trace.Event) bool {
 	return slices.ContainsFunc(v.Faults, func(f model.Fault) bool {
 		return f.Name == e.What && (f.Kind == sim.EndSession || f.Kind == sim.Crash)
+	})
+}
+
+// setsClock reports whether a step is the beginning or the end of a fault by which a server's clock is set: what the server ends at that moment
+// it ends by the new time.
+func setsClock(v *model.View, e *trace.Event, node string) bool {
+	return slices.ContainsFunc(v.Faults, func(f model.Fault) bool {
+		return f.Name == e.What && f.Kind == sim.SetClock && f.Node == node
 	})
 }
 

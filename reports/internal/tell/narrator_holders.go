@@ -84,9 +84,10 @@ func (t *narrator) begins() {
 		return
 	}
 	g, a := first.grant, t.v.History.Acquisition(first.grant.Acquisition)
+	told := moments.StepAt(t.v, a.Returned, moments.OrderBelief, moments.PlaceOfBelief(t.v, a))
 	between := func(c clause) bool {
 		after := first.at < c.at || first.at == c.at && first.step < c.step
-		return after && first.first != nil && c.at < first.first.Returned
+		return after && first.first != nil && (c.at < a.Returned || c.at == a.Returned && c.step < told)
 	}
 	if first.first == nil || slices.ContainsFunc(t.clauses, between) {
 		if lease := t.lease(a, g); lease != "" && !strings.Contains(first.what, lease) {

@@ -1,6 +1,7 @@
 package tell
 
 import (
+	"regexp"
 	"slices"
 
 	"github.com/locksim/locksim/history"
@@ -64,16 +65,21 @@ func (t *narrator) compares(r *history.Removal, by *history.Acquisition) {
 	case by.Value != "" && slices.ContainsFunc(t.v.History.Acquisitions, func(o history.Acquisition) bool {
 		ended := o.ID == r.Ended || r.Again && o.Client == by.Client && o.Invoked <= r.At
 		return ended && o.ID != by.ID && o.Value == by.Value
-	}):
+	}) && names(e.Detail, by.Value):
 		why = ": both have the value " + by.Value
-	case e.What != "DEL":
+	case !slices.Contains([]string{"DEL", "DeleteRange"}, e.What):
 		return
 	case t.looked(r, by):
 		why = ": what its GET had found is no longer so"
 	default:
-		why = ": a DEL does not compare whose key it is"
+		why = ": a " + e.What + " does not compare whose key it is"
 	}
 	t.conclude(r.At, why, moments.PlaceOfRemoval(t.v, r))
+}
+
+// names reports whether a request names a value, rather than a part of another word.
+func names(detail, value string) bool {
+	return regexp.MustCompile(`(^|\W)` + regexp.QuoteMeta(value) + `(\W|$)`).MatchString(detail)
 }
 
 // sameValue says that the tries of an acquisition, one of which its release has ended, asked one server in the same words, and so for

@@ -3,6 +3,7 @@ package tell
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/reports/internal/model"
@@ -36,13 +37,39 @@ func (t *narrator) lastRenewal(a *history.Acquisition, g *history.Grant) {
 		return
 	}
 	if outcome := t.outcome(last, g.To); outcome != "" {
-		at := t.v.Answered(last)
-		if at > g.To {
+		at, met := t.v.Answered(last), t.metItself(last)
+		switch {
+		case at > g.To:
 			at, outcome = last.Sent, "is sent"+here+" and "+outcome
+		case met != "":
+			outcome += here + met
 		}
 		t.tell(at, moments.OrderService, t.who(a)+"'s last renewal ("+last.What+")", outcome, moments.Place{})
 		t.wrong(last.What, "is the last renewal")
 	}
+}
+
+// metItself says that it was an earlier request of the same client, of whose execution that had not been told, which has changed what a
+// conditional one found changed; "" if that is not why it was refused.
+func (t *narrator) metItself(m *model.Sent) string {
+	refusals := []string{"412 ", "node exists"}
+	refuses := func(m *model.Sent) bool {
+		return m.Answer >= 0 && slices.ContainsFunc(refusals, func(prefix string) bool { return strings.HasPrefix(t.v.Messages[m.Answer].Detail, prefix) })
+	}
+	if !refuses(m) {
+		return ""
+	}
+	for i := range slices.Backward(t.v.Messages) {
+		e := &t.v.Messages[i]
+		same := !e.Reply && e.From == m.From && e.To == m.To && e.What == m.What && e.Purpose == m.Purpose && e.Sent < m.Sent
+		if same && e.Executed < m.Executed && !refuses(e) {
+			if t.v.Answered(e) < m.Sent {
+				return ""
+			}
+			return ", since an earlier one of its own was executed, whose answer it had not got"
+		}
+	}
+	return ""
 }
 
 // noRenewal tells of a lease of which servers saw no renewal: what has not reached them may have been one, and so may a request of
