@@ -234,6 +234,7 @@ func (t *narrator) ends(a *history.Acquisition, by trace.Instant) {
 	who := t.who(a)
 	t.leaves(a, by)
 	t.waitsForItself(a, by)
+	t.formerRelease(a, by)
 	for i := range t.v.History.Copies {
 		if c := &t.v.History.Copies[i]; c.Acquisition == a.ID && c.To <= by {
 			t.losesCopy(c, who)
@@ -254,6 +255,21 @@ func (t *narrator) waitsForItself(a *history.Acquisition, by trace.Instant) {
 		own := w.Client == a.Client && w.Task == a.Task && a.Returned <= w.From && t.v.BelievesAt(a.ID, w.From)
 		if own && g != nil && w.From < g.To && g.To <= w.To {
 			t.tell(w.From, moments.OrderBelief, t.who(a), "asks for it again"+here+", while its own "+t.v.Servers().Entry()+" keeps it out", moments.Place{})
+		}
+	}
+}
+
+// formerRelease tells of a release of an earlier hold of the same owner that deletes what it holds now.
+func (t *narrator) formerRelease(a *history.Acquisition, by trace.Instant) {
+	for i := range t.v.History.Copies {
+		c := &t.v.History.Copies[i]
+		of := t.v.History.Acquisition(c.Acquisition)
+		if of == nil || of.ID == a.ID || !model.SameOwner(of, a) || c.Gone != history.Deleted || c.To > by || !t.v.BelievesAt(a.ID, c.To) {
+			continue
+		}
+		if e := moments.RequestAt(t.v, c.Node, a.Client, c.To, trace.ToRelease); e != nil && e.Alt == trace.ToRelease && e.For == int(of.ID) {
+			t.tellOfLoss(c, t.who(a)+"'s late release ("+e.What+") of an earlier hold", "deletes the "+t.v.Servers().Entry()+" that it holds again", c.Node)
+			t.wrong(e.What, "deletes what is held again")
 		}
 	}
 }

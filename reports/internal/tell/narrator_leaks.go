@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -166,7 +167,7 @@ func (t *narrator) tellOrigin(c *history.Copy, who string) {
 			return
 		case source != "":
 			what = "is copied from " + source + " to " + c.Node
-		case a != nil && t.v.Servers().Holds() != "" && len(t.requests(a, a.Invoked, min(a.Returned, c.From-1), trace.ToAcquire)) > 0:
+		case a != nil && t.v.Servers().Holds() != "" && t.queues(a, c.From-1):
 			what = "becomes the first in the queue"
 		}
 		t.tell(c.From, moments.OrderService, t.v.EntryOf(who), what, moments.PlaceOfCopy(t.v, c))
@@ -191,6 +192,13 @@ func (t *narrator) tellOrigin(c *history.Copy, who string) {
 		outcome = ", and times out before its answer arrives"
 	}
 	t.tell(c.From, moments.OrderService, who+"'s "+nth+m.What+" to "+c.Node, "is executed"+here+outcome, moments.PlaceOfCopy(t.v, c))
+}
+
+// queues reports whether an acquisition had asked for a place in a queue up to a moment: of ZooKeeper for a znode with a number.
+func (t *narrator) queues(a *history.Acquisition, by trace.Instant) bool {
+	return slices.ContainsFunc(t.requests(a, a.Invoked, min(a.Returned, by), trace.ToAcquire), func(m *model.Sent) bool {
+		return m.What != "create" || strings.Contains(m.Detail, "sequential")
+	})
 }
 
 // copiedFrom returns the server from which a replica has an entry; "" if it is not known to be a copy of another one's.
@@ -254,7 +262,7 @@ func (t *narrator) omitted(c *history.Copy, who string) string {
 				omits = who + "'s Unlock does not delete it, and nothing does so later"
 			}
 		}
-		return ": " + cmp.Or(t.refusedRelease(a, c, who), omits)
+		return ": " + cmp.Or(t.heldTwice(a, c, who), t.refusedRelease(a, c, who), omits)
 	}
 	return ""
 }
@@ -278,6 +286,45 @@ func (t *narrator) refusedRelease(a *history.Acquisition, c *history.Copy, who s
 		}
 	}
 	return ""
+}
+
+// heldTwice says that a client took a lock of its connection more than once, which counts its holds, and gave back fewer of them; "" if
+// not.
+func (t *narrator) heldTwice(a *history.Acquisition, c *history.Copy, who string) string {
+	if t.v.Servers().Holds() != "connection" || c.Expires != trace.Never {
+		return ""
+	}
+	done := func(list []*model.Sent) (what string, n int) { // as the last of them, which succeeded
+		said := ""
+		for _, m := range slices.Backward(list) {
+			if m.To != c.Node || t.v.Answered(m) > t.until {
+				continue
+			}
+			if answer := t.v.Messages[m.Answer].Detail; said == "" || said == answer && m.What == what {
+				said, what = answer, m.What
+				n++
+			}
+		}
+		return what, n
+	}
+	took, times := done(t.requests(a, a.Invoked, a.Returned, trace.ToAcquire))
+	gave, back := done(t.requests(a, a.Unlocked, min(a.Released, t.until), trace.ToRelease))
+	if times < 2 || back >= times || gave == "" {
+		return ""
+	}
+	t.wrong(took, "is sent again")
+	return fmt.Sprintf("%s has taken it %s (%s), which its connection counts, and gives it back %s (%s)", who, often(times), took, often(back), gave)
+}
+
+// often says how many times.
+func often(n int) string {
+	switch n {
+	case 1:
+		return "once"
+	case 2:
+		return "twice"
+	}
+	return strconv.Itoa(n) + " times"
 }
 
 // astray says where a release went that could not delete an entry there; "" if it went to it. A client may not have been told of a

@@ -131,7 +131,11 @@ func (t *narrator) deadAhead() string {
 	var dead []string
 	for i := range t.v.History.Waits {
 		o := &t.v.History.Waits[i]
-		if who := t.v.Waiter(o); o.Ended == history.Died && o.From < w.From && o.To <= t.until && !slices.Contains(dead, who) {
+		who := t.v.Waiter(o)
+		if who == t.v.Waiter(w) {
+			who = "an earlier life of " + who
+		}
+		if o.Ended == history.Died && o.From < w.From && o.To <= t.until && !slices.Contains(dead, who) {
 			dead = append(dead, who)
 		}
 	}

@@ -28,6 +28,7 @@ func (t *narrator) stall() {
 			t.revives(a, t.until)
 		}
 	}
+	t.lateAsks()
 	votes := t.firstSplit()
 	for i := range t.v.History.Waits {
 		if w := &t.v.History.Waits[i]; w.From <= t.until && t.until <= w.To || t.hasVote(w, votes) {
@@ -56,6 +57,26 @@ func (t *narrator) stall() {
 		blocked += who + " "
 	}
 	t.clauses = append(t.clauses, clause{at: t.until, step: math.MaxUint64, order: orderLast, what: blocked + vain + here, silent: true})
+}
+
+// lateAsks tells of the first request of each Lock if that has given up when a server executes the request, where nobody knows what the servers
+// grant.
+func (t *narrator) lateAsks() {
+	if t.v.History.HasAuthority || t.v.History.Logged {
+		return
+	}
+	for i := range t.v.History.Acquisitions {
+		a := &t.v.History.Acquisitions[i]
+		if a.Outcome == history.OK || a.Returned > t.until {
+			continue
+		}
+		asks := t.requests(a, a.Invoked, a.Returned, trace.ToAcquire, "")
+		i := slices.IndexFunc(asks, func(m *model.Sent) bool { return t.v.IsServer(m.To) })
+		if i >= 0 && a.Returned < asks[i].Executed && asks[i].Executed <= t.until {
+			t.tellOf(asks[i].Executed, t.who(a)+"'s late "+asks[i].What, "is executed"+here+", when its Lock has given up", asks[i].To, moments.Place{})
+			t.wrong(asks[i].What, "comes late")
+		}
+	}
 }
 
 // forerunners tell of clients that asked before the one who waits and died while they waited.
@@ -302,15 +323,21 @@ func (t *narrator) withheld() string {
 		delay = consulsLockDelay
 	}
 	c := t.goneBefore(t.until)
-	if c == nil || c.Gone != history.Expired || t.until >= c.To.Add(delay) {
+	if c == nil || t.until >= c.To.Add(delay) {
 		return ""
 	}
 	a := t.v.History.Acquisition(c.Acquisition)
-	if a == nil {
+	destroyed := moments.RequestAt(t.v, c.Node, c.Client, c.To, trace.ToRelease)
+	destroys := c.Gone == history.Deleted && destroyed != nil && destroyed.What == "Session.Destroy"
+	if a == nil || c.Gone != history.Expired && !destroys {
 		return ""
 	}
 	t.acquires(a)
 	t.leaves(a, t.until)
+	if destroys {
+		t.tellOfLoss(c, t.who(a)+"'s "+destroyed.What, "ends its session"+here+" while that has the lock", c.Node)
+		t.wrong(destroyed.What, "ends a session that has the lock")
+	}
 	return c.Node + " keeps the lock from others for " + spokenExactly(delay) + " after that (its lock-delay), and "
 }
 
@@ -518,7 +545,20 @@ func (t *narrator) blocked() string {
 	text += kept + ", and "
 	w, a := t.waiting(), t.v.History.Acquisition(first.Acquisition)
 	if w != nil && a != nil && w.Client == a.Client && w.Task == a.Task { // it keeps itself out
-		text += t.refusals()
+		text += cmp.Or(t.refusals(), t.repeats(w, first))
 	}
 	return text
+}
+
+// repeats says what the requests are answered that one sends again which its own entry keeps out; "" if it sends none.
+func (t *narrator) repeats(w *history.Wait, own *history.Copy) string {
+	_, list := t.asked(w)
+	for _, m := range slices.Backward(list) {
+		later := m.Purpose == trace.ToAcquire && own.From < m.Sent && t.v.Answered(m) <= t.until
+		if outcome := t.outcome(m, t.until); later && outcome != "" {
+			t.wrong(m.What, "comes again")
+			return t.v.Waiter(w) + "'s later " + m.What + " " + outcome + ", and "
+		}
+	}
+	return ""
 }

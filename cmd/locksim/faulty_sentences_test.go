@@ -1,0 +1,247 @@
+package main
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/locksim/locksim/locks"
+)
+
+// faulty is a lock with a mistake: what it sends to take the lock once, and to give it back.
+type faulty struct {
+	authority locks.Authority
+	constant  bool // its key has the name of the lock
+	take      func(*attempts) (locks.Lease, error)
+	give      func(*attempts, locks.Lease) error
+}
+
+// attempts is a faulty lock of one process, which tries again until it has the lock.
+type attempts struct {
+	*faulty
+	p    locks.Process
+	held uint64 // session
+	conn locks.SQLConn
+}
+
+func (l *attempts) Acquire(wait time.Duration) (locks.Lease, error) {
+	from := l.p.Monotonic()
+	for {
+		lease, err := l.take(l)
+		if err == nil || !errors.Is(err, locks.ErrNotAcquired) || wait != locks.Forever && l.p.Monotonic().Sub(from) >= wait {
+			return lease, err
+		}
+		l.p.Sleep(100 * time.Millisecond)
+	}
+}
+
+func (l *attempts) Release(lease locks.Lease) error { return l.give(l, lease) }
+
+// redis sends a command to the only server, and is told that another has the lock if the answer is not the one that is wanted.
+func (l *attempts) redis(want func(locks.Reply) bool, command ...string) error {
+	reply, err := l.p.Redis(0).Do(time.Second, command...)
+	if err == nil && !want(reply) {
+		return locks.ErrNotAcquired
+	}
+	return err
+}
+
+func one(r locks.Reply) bool { return r.Int == 1 }
+
+func (l *attempts) script(name, body string, args ...string) error {
+	reply, err := locks.Eval(l.p.Redis(0), time.Second, locks.Script{Name: name, Body: body}, []string{"lock"}, args...)
+	if err == nil && !one(reply) {
+		return locks.ErrNotAcquired
+	}
+	return err
+}
+
+var (
+	// constantKey is one key in etcd, which its release deletes, of any client. Its leases have a value that no request names.
+	constantKey = faulty{
+		authority: locks.OneNode, constant: true,
+		take: func(l *attempts) (locks.Lease, error) {
+			lease, _, err := l.p.Etcd().Grant(time.Second, time.Second)
+			if err != nil {
+				return locks.Lease{}, err
+			}
+			r, err := l.p.Etcd().Txn(time.Second, locks.EtcdTxn{If: locks.EtcdCompare{Key: "lock"}, Put: &locks.EtcdPut{Key: "lock", Lease: lease}})
+			if err == nil && !r.Succeeded {
+				err = locks.ErrNotAcquired
+			}
+			return locks.Lease{Value: "x"}, err
+		},
+		give: func(l *attempts, _ locks.Lease) error {
+			_, err := l.p.Etcd().Delete(time.Second, "lock")
+			return err
+		},
+	}
+	// putsBack takes the key away to see whose it is, and puts it back if it was another's.
+	putsBack = faulty{
+		authority: locks.OneNode,
+		take: func(l *attempts) (locks.Lease, error) {
+			value := l.p.RandomValue()
+			return locks.Lease{Value: value}, l.redis(locks.Reply.OK, "SET", "lock", value, "NX", "PX", "10000")
+		},
+		give: func(l *attempts, lease locks.Lease) error {
+			reply, err := l.p.Redis(0).Do(time.Second, "GETDEL", "lock")
+			if err == nil && !reply.Nil && reply.Str != lease.Value {
+				_, err = l.p.Redis(0).Do(time.Second, "SET", "lock", reply.Str, "NX", "PX", "10000")
+			}
+			return err
+		},
+	}
+	// destroys ends its session while that has the lock.
+	destroys = faulty{
+		authority: locks.OneNode,
+		take: func(l *attempts) (locks.Lease, error) {
+			session, err := l.p.Consul().CreateSession(time.Second, 10*time.Second, nil)
+			if err != nil {
+				return locks.Lease{}, err
+			}
+			ok, err := l.p.Consul().Acquire(time.Second, "lock", session)
+			if l.held = session; err == nil && !ok {
+				err = locks.ErrNotAcquired
+			}
+			return locks.Lease{}, err
+		},
+		give: func(l *attempts, _ locks.Lease) error { return l.p.Consul().DestroySession(time.Second, l.held) },
+	}
+	// asksTwice takes a lock of its connection twice, and gives it back once.
+	asksTwice = faulty{
+		authority: locks.OneNode,
+		take: func(l *attempts) (locks.Lease, error) {
+			if l.conn == nil {
+				conn, err := l.p.SQL().Connect(time.Second)
+				if err != nil {
+					return locks.Lease{}, err
+				}
+				l.conn = conn
+			}
+			ask := locks.SQLStatement{Name: "acquire", Text: "SELECT pg_try_advisory_lock($1)"}
+			r, err := l.conn.Do(time.Second, ask, advisory)
+			if err == nil && r.True() {
+				r, err = l.conn.Do(time.Second, ask, advisory)
+			}
+			if err == nil && !r.True() {
+				err = locks.ErrNotAcquired
+			}
+			return locks.Lease{}, err
+		},
+		give: func(l *attempts, _ locks.Lease) error {
+			_, err := l.conn.Do(time.Second, locks.SQLStatement{Name: "release", Text: "SELECT pg_advisory_unlock($1)"}, advisory)
+			return err
+		},
+	}
+	// forgetsItsNode does not know its own node again.
+	forgetsItsNode = faulty{
+		authority: locks.OneNode,
+		take: func(l *attempts) (locks.Lease, error) {
+			n, err := l.p.ZooKeeper().Open("curator", 10*time.Second).Create("/lock", "", locks.ZKEphemeral)
+			if err != nil {
+				return locks.Lease{}, locks.ErrNotAcquired
+			}
+			return locks.Lease{Token: n.Czxid}, nil
+		},
+		give: func(l *attempts, _ locks.Lease) error {
+			return l.p.ZooKeeper().Open("curator", 10*time.Second).Delete("/lock")
+		},
+	}
+	// countsDown counts the holds of a process at the server, and deletes the key with the last but one.
+	countsDown = faulty{
+		authority: locks.OneNode,
+		take: func(l *attempts) (locks.Lease, error) {
+			return locks.Lease{Value: l.p.Owner()}, l.script("acquire", `if redis.call("exists", KEYS[1]) == 0 or redis.call("hexists", KEYS[1], ARGV[1]) == 1 then
+				redis.call("hincrby", KEYS[1], ARGV[1], 1) redis.call("pexpire", KEYS[1], 10000) return 1 end return 0`, l.p.Owner())
+		},
+		give: func(l *attempts, _ locks.Lease) error {
+			return l.script("release", `if redis.call("hexists", KEYS[1], ARGV[1]) == 0 then return 0 end
+				if redis.call("hincrby", KEYS[1], ARGV[1], -1) <= 1 then redis.call("del", KEYS[1]) end return 1`, l.p.Owner())
+		},
+	}
+	// line is a list of those who wait, in which one stays whose request to enter it is late.
+	line = faulty{
+		take: func(l *attempts) (locks.Lease, error) {
+			value := l.p.RandomValue()
+			if err := l.redis(func(locks.Reply) bool { return true }, "RPUSH", "lock", value); err != nil {
+				return locks.Lease{}, err
+			}
+			for l.redis(func(r locks.Reply) bool { return r.Str == value }, "LINDEX", "lock", "0") != nil {
+				l.p.Sleep(100 * time.Millisecond)
+			}
+			return locks.Lease{Value: value}, nil
+		},
+		give: func(l *attempts, lease locks.Lease) error { return l.redis(one, "LREM", "lock", "0", lease.Value) },
+	}
+)
+
+const advisory = int64(0x878f9b0e)
+
+// TestWhatFaultyLocksDoIsTrue has locks of which something else was said.
+func TestWhatFaultyLocksDoIsTrue(t *testing.T) {
+	for _, c := range []struct {
+		name, scenario string
+		lock           *faulty
+		says, never    []string
+	}{
+		{
+			"a deletion compares nothing, whatever the values of leases are", `
+lock: {algorithm: etcd, ttl: 2s}
+servers: {kind: etcd}
+clients: {a: {work: 3s}, b: {start: 2.5s, work: 1s}}`, &constantKey,
+			[]string{"a's release (DeleteRange) deletes b's key", ": a DeleteRange does not compare whose key it is"}, []string{"the value x"},
+		}, {
+			"a key of another that Unlock puts back grants nothing", `
+lock: {algorithm: set-nx-lua, ttl: 10s}
+clients: {a: {work: 10s}, b: {start: 10s, work: 1s}}`, &putsBack,
+			nil, []string{"no longer waits"},
+		}, {
+			"a session that is destroyed leaves a lock-delay", `
+lock: {algorithm: consul, ttl: 10s}
+servers: {kind: consul}
+clients: {a: {}, b: {start: 1ms}}
+progress: 9s`, &destroys,
+			[]string{"Its Session.Destroy ends its session while that has the lock", "keeps the lock from others for 15 s after that (its lock-delay)"}, nil,
+		}, {
+			"a connection counts the holds", `
+lock: {algorithm: pg-advisory}
+servers: {kind: postgres}
+clients: {a: {stays: true}, b: {start: 1ms, stays: true}}
+progress: 9s`, &asksTwice,
+			[]string{"a has taken it twice (pg_try_advisory_lock), which its connection counts, and gives it back once (pg_advisory_unlock)"}, []string{"is answered (1)"},
+		}, {
+			"a node without a number is in no queue", `
+lock: {algorithm: zk-ephemeral, ttl: 10s}
+servers: {kind: zookeeper, nodes: 3}
+clients: {a: {}}
+progress: 100s
+faults: [{after: {node: "zk-*", does: execute, peer: a}, break: this}, {after: {node: "zk-*", does: execute, peer: a}, nth: 3, break: this}]`, &forgetsItsNode,
+			[]string{"a's znode is made", "a's later create is answered node exists"}, []string{"queue"},
+		}, {
+			"a late release of an earlier hold deletes what is held again", `
+lock: {algorithm: set-nx-lua, ttl: 10s}
+clients: {a: {tasks: 2, sections: 2, work: 2s}}
+faults: [{before: {node: redis-1, does: execute, what: release}, delay: 2s}]`, &countsDown,
+			[]string{"late release (EVAL) of an earlier hold deletes the key that it holds again"}, nil,
+		}, {
+			"a request whose Lock has given up is executed", `
+lock: {algorithm: set-nx-lua}
+clients: {a: {sections: 2, wait: 3m20s}, b: {start: 1ms, sections: 2, wait: 3m20s}}
+faults: [{after: {node: a, does: acquired}, pause: redis-1, for: 10s}]
+progress: 100s`, &line,
+			[]string{"a's late RPUSH is executed, when its Lock has given up"}, nil,
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			told := explained(t, c.scenario, c.lock)
+			for _, says := range c.says {
+				require.Contains(t, told, says)
+			}
+			for _, never := range c.never {
+				require.NotContains(t, told, never)
+			}
+		})
+	}
+}
