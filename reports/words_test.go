@@ -481,7 +481,7 @@ acquisition id=1 client=a returned=15s outcome=ok unlocked=20s released=20.001s 
 acquisition id=2 client=b returned=16.5s outcome=ok unlocked=18s released=18.001s release=ok
 grant acquisition=1 client=a from=12s to=11s ended=session-loss
 grant acquisition=2 client=b from=16s to=18s ended=unlock`)
-	require.Contains(t, story, "grants the lock to a with a lease that has ended")
+	require.Contains(t, story, "grants the lock to a at 12 s with a lease that has ended")
 	require.NotContains(t, story, "has ended with a lease")
 }
 

@@ -262,6 +262,21 @@ servers: {kind: object}
 clients: {a: {work: 20s}, b: {start: 1ms}}
 faults: [{before: {node: a, does: receive, what: renew}, break: this, how: rst}]`,
 			[]string{"is answered 412 Precondition Failed, since an earlier one of its own was executed, whose answer it had not got"}, nil,
+		}, {
+			"a section is given up when a write is not answered", `
+lock: {algorithm: etcd-shared-lease, timeout: 5ms}
+servers: {kind: etcd}
+clients: {a: {sections: 2}}
+resource: {registers: 2, in: servers}
+faults: [{after: {node: a, does: access, what: write}, pause: etcd-1, for: 5ms}]`,
+			[]string{"a gets no answer to its write of register 0 in time and releases the lock at ⑦, and its write of register 0 arrives at ⑧"}, nil,
+		}, {
+			"a client has not asked before itself", `
+lock: {algorithm: redisson-fair}
+clients: {a: {work: 10s}, b: {start: 1ms}}
+progress: 80s
+faults: [{after: {node: a, does: acquired}, crash: b, restart: 1ms}]`,
+			[]string{"an earlier life of b asked before b, died while it waited"}, []string{"but b asked before b"},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

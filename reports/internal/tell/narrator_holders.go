@@ -62,12 +62,13 @@ func (t *narrator) grants(a *history.Acquisition, g *history.Grant, again, also 
 		verb = " grants"
 	}
 	what := verb[1:] + " the lock to " + t.who(a) + again
+	when := here
 	if g.To <= g.From {
-		what += " with" + t.lease(a, g)
+		what, when = what+here+" with"+t.lease(a, g), "" // the moment is not that of its end
 	}
 	t.add(clause{
 		at: g.From, step: moments.StepOfGrant(t.v, g), order: moments.OrderService, who: by[len(" by "):],
-		what: what + t.tokenTerm(a, " with") + here + also, place: moments.PlaceOfGrant(t.v, g), grant: g,
+		what: what + t.tokenTerm(a, " with") + when + also, place: moments.PlaceOfGrant(t.v, g), grant: g,
 	})
 }
 
@@ -282,8 +283,19 @@ func (t *narrator) leaves(a *history.Acquisition, by trace.Instant) {
 		t.lapses(a, g)
 	case t.early(a, g):
 	case a.Unlocked <= by && !t.endedByAnother(a, g):
-		t.tell(a.Unlocked, moments.OrderUnlock, t.who(a), "releases the lock", moments.PlaceOfBelief(t.v, a).Ended())
+		t.tell(a.Unlocked, moments.OrderUnlock, t.who(a), t.abandoned(a)+"releases the lock", moments.PlaceOfBelief(t.v, a).Ended())
 	}
+}
+
+// abandoned begins what is said of a release if the client gives its section up because a write is not answered; else it is "".
+func (t *narrator) abandoned(a *history.Acquisition) string {
+	for i := range t.v.History.Accesses {
+		x := &t.v.History.Accesses[i]
+		if x.Acquisition == a.ID && x.Op == history.Write && x.Returned == trace.Never && x.Invoked < a.Unlocked && t.v.History.Registers > 1 && t.tells(checker.Resource) {
+			return "gets no answer to its write" + t.ofRegister(x) + " in time and "
+		}
+	}
+	return ""
 }
 
 // endedByAnother reports whether it was somebody else's release that ended a grant.
@@ -506,7 +518,9 @@ func (t *narrator) accesses(a *history.Access) {
 		}
 		return
 	}
-	arrives := a.Applied.Sub(a.Invoked) >= t.soon() || t.pausedAt(a.Client, a.Applied)
+	of := t.v.History.Acquisition(a.Acquisition)
+	givenUp := of != nil && a.Invoked < of.Unlocked && of.Unlocked <= a.Applied
+	arrives := a.Applied.Sub(a.Invoked) >= t.soon() || t.pausedAt(a.Client, a.Applied) || givenUp
 	switch {
 	case a.Op == history.Check && a.Accepted:
 		t.tell(a.Applied, moments.OrderEffect, who, "asks whether it may write and is told that it may", moments.PlaceOfAccess(a))

@@ -197,7 +197,7 @@ func (t *narrator) tellOrigin(c *history.Copy, who string) {
 // queues reports whether an acquisition had asked for a place in a queue up to a moment: of ZooKeeper for a znode with a number.
 func (t *narrator) queues(a *history.Acquisition, by trace.Instant) bool {
 	return slices.ContainsFunc(t.requests(a, a.Invoked, min(a.Returned, by), trace.ToAcquire), func(m *model.Sent) bool {
-		return m.What != "create" || strings.Contains(m.Detail, "sequential")
+		return m.What != "create" || m.Detail == "" || strings.Contains(m.Detail, "sequential")
 	})
 }
 
