@@ -5,8 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/locksim/locksim/internal/search"
 	"github.com/locksim/locksim/locks"
 )
 
@@ -38,6 +40,15 @@ func TestPromisesHaveANameOrARowAndAnArgument(t *testing.T) {
 			require.True(t, p.Name != "" || p.Row != "", "%s: %s", a.Name, p.Why)
 			require.NotEmpty(t, p.Why, "%s: %s", a.Name, p.Name)
 			require.False(t, slices.Contains([]string{p.Why[:1], p.Why[len(p.Why)-1:]}, " "), p.Why)
+		}
+	}
+}
+
+// A lock may take its random names and values for its own.
+func TestNoLockIsAskedToSurviveSharedRandomNumbers(t *testing.T) {
+	for _, a := range locks.Catalogue().All() {
+		for _, p := range For(Of(a)) {
+			assert.False(t, p.Name != "" && slices.Contains(p.Model.Faults, search.SameRandom), "%s: %s", a.Name, p.Name)
 		}
 	}
 }

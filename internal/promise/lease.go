@@ -100,7 +100,7 @@ func (s *Subject) onLease() []Promise {
 		list[0], list[2] = withSameClocks(list[0]), withSameClocks(list[2])
 	}
 	return append(list, s.fenced(search.FaultModel{
-		Faults:  search.Kinds(search.ServerCrash, search.PowerLoss, search.Evict),
+		Faults:  search.Kinds(search.SameRandom, search.ServerCrash, search.PowerLoss, search.Evict),
 		Storage: network, Tasks: 2, Waits: true, Drift: 100_000,
 	})...)
 }
@@ -129,9 +129,12 @@ func (s *Subject) exclusionOnRedis() []Promise {
 	switch {
 	case !s.Expires:
 		p := Promise{Name: ExclusionUnlessForgotten, Property: checker.MutualExclusion, Model: search.FaultModel{
-			Faults: search.Kinds(search.Evict), Storage: network, Tasks: 2, Waits: true, Drift: 100_000, Persistence: onDisk,
+			Faults:  search.Kinds(search.Evict, search.SameRandom),
+			Storage: network, Tasks: 2, Waits: true, Drift: 100_000, Persistence: onDisk,
 		}, Why: `The key has no deadline, and the server does not forget it: only its holder's release ends it.`}
-		return []Promise{p.played("unless-forgotten", func(m *search.FaultModel) { m.Timeouts = timeouts })}
+		return []Promise{p.played("unless-forgotten", func(m *search.FaultModel) {
+			m.Faults, m.Timeouts = search.Kinds(search.Evict), timeouts // locks of the catalogue make their values of more
+		})}
 	case s.Renews:
 		p := Promise{Name: ExclusionWhileRenewed, Property: checker.MutualExclusion, Model: search.FaultModel{
 			Faults: append(faults, search.Stall, search.Delay), Storage: waiting, Persistence: onDisk,
