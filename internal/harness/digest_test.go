@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 	case os.Getenv(printTrace) != "":
 		fmt.Print(traceOf(os.Getenv(printTrace)))
 	default:
-		os.Exit(m.Run())
+		os.Exit(long.RunWaiting(m))
 	}
 }
 

@@ -67,7 +67,7 @@ func init() { //nolint:gochecknoinits // every package with tests that imports t
 func RunWaiting(m *testing.M) int {
 	flag.Parse()
 	set("test.parallel", waiting)
-	if !Enabled() {
+	if !Enabled() && flag.Lookup("rapid.checks") != nil {
 		set("rapid.checks", stories)
 	}
 	return m.Run()

@@ -84,6 +84,7 @@ func once(t *testing.T, p *harness.Plan) (replay.Once, error) {
 // TestProgramsOnRealServersHaveTheVerdictsOfTheSimulation plays programs without faults, with pauses that are longer and shorter than
 // the lease, with a failover that loses the key, and with a cut during which the lease ends.
 func TestProgramsOnRealServersHaveTheVerdictsOfTheSimulation(t *testing.T) {
+	t.Parallel()
 	const two, one = "clients: {a: {work: 250ms}, b: {start: 100ms, work: 1500ms, retry: 50ms}}\n", "clients: {a: {work: 250ms}}\n"
 	for name, c := range map[string]struct {
 		ttl, text string
@@ -128,7 +129,8 @@ func TestProgramsOnRealServersHaveTheVerdictsOfTheSimulation(t *testing.T) {
 // TestProgramsOnOtherRealServers plays libraries for ZooKeeper, etcd by hand, and a library that asks Sentinels: the holder is paused for longer
 // than its session or lease, or the master dies.
 func TestProgramsOnOtherRealServers(t *testing.T) {
-	long.NotShort(t)
+	long.Only(t)
+	t.Parallel()
 	const two = "clients: {a: {work: 500ms}, b: {start: 100ms, work: 4s, retry: 100ms}}\n"
 	const paused = two + "faults: [{after: {node: a, does: acquired}, pause: a, for: 5s}]\n"
 	for name, c := range map[string]struct {
@@ -162,6 +164,7 @@ func TestProgramsOnOtherRealServers(t *testing.T) {
 
 // TestAFaultyProgramIsCaughtOnRealServers has a program that takes the lock from its holder; its twin does not.
 func TestAFaultyProgramIsCaughtOnRealServers(t *testing.T) {
+	t.Parallel()
 	const text = "clients: {a: {work: 1500ms}, b: {start: 200ms, work: 200ms, wait: 500ms}}\n"
 	for want, to := range map[checker.Verdict]string{checker.Violated: `"PX"`, checker.NotSeen: `"NX", "PX"`} {
 		t.Run(want.String(), func(t *testing.T) {
@@ -175,6 +178,7 @@ func TestAFaultyProgramIsCaughtOnRealServers(t *testing.T) {
 
 // TestAProgramThatEndsItselfOnRealServers is judged by that if it had asked for the lock, and cannot be played otherwise.
 func TestAProgramThatEndsItselfOnRealServers(t *testing.T) {
+	t.Parallel()
 	const text = "clients: {a: {work: 300ms}}\n"
 	t.Run("while it holds", func(t *testing.T) {
 		t.Parallel()

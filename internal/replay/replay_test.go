@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	os.Exit(m.Run())
+	os.Exit(long.RunWaiting(m))
 }
 
 // caseOf finds one way to play a named scenario.
@@ -54,6 +54,7 @@ func play(t *testing.T, c scenarios.Case) replay.Result {
 }
 
 func TestRealServersAgreeWithTheSimulatedOnes(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		scenario, variant string
 		style             history.Style
