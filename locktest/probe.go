@@ -65,6 +65,7 @@ func probe(r *player, build locks.Builder, o Options) (*subject, error) {
 	s.Algorithm.Token = slices.ContainsFunc(seen.acquired, func(a acquired) bool { return a.lease.Token != 0 })
 	s.Algorithm.Guard = seen.guards
 	p.findLease(s, seen)
+	p.findKept(s)
 	p.findRenewal(s)
 	p.findReentrance(s)
 	p.findTry(s)

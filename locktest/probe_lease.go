@@ -157,6 +157,19 @@ func (p *prober) findLease(s *subject, seen *sightings) {
 	s.Wall = seen.wall
 }
 
+// findKept has a client work for longer than its session's time, if a deadline is stated. A session that ends meanwhile is meant to, and
+// is a lease.
+func (p *prober) findKept(s *subject) {
+	if !s.InSession() || !s.Deadline || s.Algorithm.Authority == locks.NoAuthority {
+		return
+	}
+	c := alone
+	c.Sections, c.Work = 1, 3*s.TTL
+	if _, h, err := p.play(c); err == nil && len(h.Grants) > 0 && len(h.Acquisitions) > 0 {
+		s.Expires = h.Grants[0].To < h.Acquisitions[0].Unlocked
+	}
+}
+
 // findRenewal has a client hold for three leases, and looks whether it sends anything meanwhile.
 func (p *prober) findRenewal(s *subject) {
 	if !s.Expires {

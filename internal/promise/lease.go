@@ -83,6 +83,9 @@ func (s *Subject) onLease() []Promise {
 			Faults: slow(search.ServerCrash, search.Stall, search.Delay, search.Break, search.Error), Progress: 10,
 		}, Why: `An item that nobody will delete is gone after one lease.`},
 	}
+	if !s.Expires {
+		list[2].Why = "Others get in when the client has died that holds the lock: something ends what nobody will release."
+	}
 	if s.Fresh {
 		list = append(list, Promise{
 			Name: ExclusionAtService, Property: checker.ExclusionAtService, Focus: apart, Model: search.FaultModel{
@@ -243,7 +246,9 @@ func (s *Subject) untilDeadline() Promise {
 // untilDeadlineElsewhere is that of locks whose servers are none of Redis: one may forget the lock when it dies.
 func (s *Subject) untilDeadlineElsewhere() Promise {
 	p := s.untilDeadline()
-	p.Model.Faults = slices.DeleteFunc(p.Model.Faults, func(k search.Kind) bool { return k == search.ServerCrash || k == search.PowerLoss })
+	p.Model.Faults = slices.DeleteFunc(p.Model.Faults, func(k search.Kind) bool {
+		return k == search.ServerCrash || k == search.PowerLoss || k == search.EndSession // which ends what was promised for longer
+	})
 	if s.Wall {
 		p = withSameClocks(p)
 	}

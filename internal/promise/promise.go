@@ -111,9 +111,9 @@ func For(s *Subject) []Promise {
 	switch f := s.facts(); {
 	case f.Holds == backend.ByConnection:
 		list = s.onDatabase()
-	case f.InSession() && !s.ensemble():
+	case s.InSession() && !s.ensemble():
 		list = s.onSessions()
-	case f.InSession():
+	case s.InSession():
 		list = s.onEnsemble()
 	case f.Has(backend.Masters):
 		list = s.onRedis()

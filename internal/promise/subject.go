@@ -38,8 +38,8 @@ func (s *Subject) Several() bool { return s.Algorithm.Authority == locks.Majorit
 // facts is what is true of its servers.
 func (s *Subject) facts() *backend.Facts { return scenarios.Kind(s.Kind()).Facts() }
 
-// InSession reports whether the lock lives in a session that a client library keeps.
-func (s *Subject) InSession() bool { return s.facts().InSession() }
+// InSession reports whether the lock lives in a session that a client library keeps: one that nobody keeps alive is a lease.
+func (s *Subject) InSession() bool { return s.facts().InSession() && !s.Expires }
 
 // ensemble reports whether the lock lives in a session of several servers that are simulated one by one. Their client libraries
 // tell it when the connection to one of them is suspended.
