@@ -58,7 +58,7 @@ func (b breach) String() string {
 	case b.copy.Gone == history.Evicted:
 		return "; " + b.node + " had evicted the lock's key at " + b.copy.To.String()
 	case b.copy.Gone == history.Expired:
-		return "; " + b.node + " had ended it early, at " + b.copy.To.String()
+		return "; " + b.node + " had ended " + b.copy.Client + "'s key early, at " + b.copy.To.String()
 	default:
 		return "; " + b.node + " had lost the lock's key at " + b.copy.To.String()
 	}

@@ -68,6 +68,13 @@ faults: [{before: {node: redis-1, does: execute, what: renew}, error: "LOADING R
 			[]string{"Its renewal on redis-1 is answered with an error at 8.01 s, and a's lease expires at 10 s"},
 			[]string{"earlier end", "a's key expires"},
 		}, {
+			"nobody keeps out a request that is on its way", `
+lock: {algorithm: mysql-get-lock, timeout: 1s}
+servers: {kind: mysql}
+clients: {a: {enters: 2, again: 2500ms}, b: {start: 5ms}}
+faults: [{before: {node: mysql-1, does: execute, what: acquire}, nth: 2, delay: 1s}]`,
+			[]string{"asks for it again, and its request for the lock on mysql-1 is delayed by 1 s"}, []string{"keeps it out", "believes nothing"},
+		}, {
 			"a clock of a server that is fast gives no shorter lease", `
 lock: {algorithm: set-nx-lua, ttl: 10s}
 clocks: {redis-1: {rate: 50%}}

@@ -205,6 +205,20 @@ func (v *View) BelievesAt(id history.ID, at trace.Instant) bool {
 	})
 }
 
+// StillInside reports whether the owner of an acquisition that fails believes that it holds the lock, which it had before.
+func (v *View) StillInside(a *history.Acquisition) bool {
+	return slices.ContainsFunc(v.Beliefs, func(b history.Belief) bool {
+		return b.Acquisition.ID != a.ID && SameOwner(b.Acquisition, a) && b.From <= a.Returned && a.Returned < b.To
+	})
+}
+
+// DrawnLater reports whether a client that was granted the lock sent another request before Lock returned: its token may come of that.
+func (v *View) DrawnLater(a *history.Acquisition, g *history.Grant) bool {
+	return slices.ContainsFunc(v.Run.Events, func(e trace.Event) bool {
+		return e.Does == trace.Execute && e.Peer == a.Client && e.For == int(a.ID) && g.From < e.At && e.At <= a.Returned && e.Alt == ""
+	})
+}
+
 // BelieversAt lists who else believes at that moment to hold the lock of an acquisition.
 func (v *View) BelieversAt(at trace.Instant, but *history.Acquisition) []string {
 	var names []string

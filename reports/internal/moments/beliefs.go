@@ -180,6 +180,9 @@ func (s *story) noBelief(a *history.Acquisition, who string) {
 	switch a.Outcome {
 	case history.Unknown:
 		text = "cannot know whether it got the lock, and believes nothing"
+		if s.v.StillInside(a) {
+			text = "cannot know whether it got the lock again"
+		}
 	case history.OK:
 		text = "gets the lock after its own deadline, and does not believe"
 	case history.Failed:

@@ -48,7 +48,11 @@ func (s *story) grants() {
 		if !s.v.Within(g.From, g.To) {
 			continue
 		}
-		text := fmt.Sprintf("is granted the lock%s%s", ByServers(s.v, g), tokenNote(s.v, g.Token))
+		token := g.Token
+		if a := s.v.History.Acquisition(g.Acquisition); a != nil && s.v.DrawnLater(a, g) {
+			token = 0
+		}
+		text := fmt.Sprintf("is granted the lock%s%s", ByServers(s.v, g), tokenNote(s.v, token))
 		if g.Acquisition == 0 {
 			text = "somebody who is gone is granted the lock" + ByServers(s.v, g)
 		}

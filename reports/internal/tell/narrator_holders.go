@@ -66,9 +66,13 @@ func (t *narrator) grants(a *history.Acquisition, g *history.Grant, again, also 
 	if g.To <= g.From {
 		what, when = what+here+" with"+t.lease(a, g), "" // the moment is not that of its end
 	}
+	token := t.tokenTerm(a, " with")
+	if t.v.DrawnLater(a, g) {
+		token = ""
+	}
 	t.add(clause{
 		at: g.From, step: moments.StepOfGrant(t.v, g), order: moments.OrderService, who: by[len(" by "):],
-		what: what + t.tokenTerm(a, " with") + when + also, place: moments.PlaceOfGrant(t.v, g), grant: g,
+		what: what + token + when + also, place: moments.PlaceOfGrant(t.v, g), grant: g,
 	})
 }
 
@@ -254,9 +258,16 @@ func (t *narrator) waitsForItself(a *history.Acquisition, by trace.Instant) {
 	for i := range t.v.History.Waits {
 		w := &t.v.History.Waits[i]
 		own := w.Client == a.Client && w.Task == a.Task && a.Returned <= w.From && t.v.BelievesAt(a.ID, w.From)
-		if own && g != nil && w.From < g.To && g.To <= w.To {
-			t.tell(w.From, moments.OrderBelief, t.who(a), "asks for it again"+here+", while its own "+t.v.Servers().Entry()+" keeps it out", moments.Place{})
+		if !own || g == nil || g.To <= w.From || w.To < g.To {
+			continue
 		}
+		what := "asks for it again" + here
+		if slices.ContainsFunc(t.v.History.Asks, func(ask history.Ask) bool {
+			return ask.Client == a.Client && ask.Acquisition != a.ID && w.From <= ask.At && ask.At < g.To && !ask.Granted
+		}) {
+			what += ", while its own " + t.v.Servers().Entry() + " keeps it out"
+		}
+		t.tell(w.From, moments.OrderBelief, t.who(a), what, moments.Place{})
 	}
 }
 
