@@ -1,6 +1,7 @@
 package moments
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -175,11 +176,15 @@ func Repeated(v *model.View, r *history.Removal) bool {
 	releases := func(m *model.Sent) bool {
 		return !m.Reply && m.From == r.Client && m.To == r.Node && m.Purpose == trace.ToRelease && m.Sent >= by.Unlocked
 	}
-	i := slices.IndexFunc(v.Messages, func(m model.Sent) bool { return releases(&m) && m.Executed == r.At })
-	return i >= 0 && slices.ContainsFunc(v.Messages[:i], func(m model.Sent) bool {
-		of := &v.Messages[i]
-		return releases(&m) && m.Executed < of.Sent && m.What == of.What && m.Detail == of.Detail
-	})
+	first, _ := slices.BinarySearchFunc(v.Messages, by.Unlocked, func(m model.Sent, at trace.Instant) int { return cmp.Compare(m.Sent, at) })
+	for i := first; i < len(v.Messages) && v.Messages[i].Sent <= r.At; i++ { // a long run has very many others
+		if of := &v.Messages[i]; releases(of) && of.Executed == r.At {
+			return slices.ContainsFunc(v.Messages[first:i], func(m model.Sent) bool {
+				return releases(&m) && m.Executed < of.Sent && m.What == of.What && m.Detail == of.Detail
+			})
+		}
+	}
+	return false
 }
 
 // staleWords says what became of a release that found no entry of its sender's. A database that reports it as done has
