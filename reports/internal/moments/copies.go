@@ -118,13 +118,7 @@ func (s *story) removals() {
 	late := map[history.ID]bool{}
 	for i := range s.v.History.Removals {
 		r := &s.v.History.Removals[i]
-		who, release := s.v.Holder(r.By, r.Client), "'s release "
-		if Repeated(s.v, r) {
-			release = "'s repeated release "
-		}
-		if m := Background(s.v, r); m != nil {
-			release = "'s " + m.What + " "
-		}
+		who := s.v.Holder(r.By, r.Client)
 		m := Moment{
 			At: r.At, Place: PlaceOfRemoval(s.v, r), order: OrderService, Who: r.Node,
 			Ink: paint.Amber, Weight: weightLoss, Sign: timeline.SignDeleted,
@@ -136,10 +130,10 @@ func (s *story) removals() {
 			m.Text = who + "'s request gives " + s.v.EntryOf(s.v.Holder(r.Ended, "")) + " an earlier end"
 			m.Sign = timeline.SignNone
 		case r.Ended != 0:
-			m.Text = who + release + Ends(s.v, r) + " " + s.v.EntryOf(s.v.Holder(r.Ended, ""))
+			m.Text = who + s.release(r) + Ends(s.v, r) + " " + s.v.EntryOf(s.v.Holder(r.Ended, ""))
 		case r.Stale && !late[r.By]:
 			late[r.By] = true
-			m.Text = who + release + s.staleWords(r)
+			m.Text = who + s.release(r) + s.staleWords(r)
 			m.Ink, m.Weight, m.Sign = paint.Plain, weightStale, timeline.SignNone
 			if a := s.v.History.Acquisition(r.By); a != nil && a.Outcome != history.OK {
 				m.Weight = weightTrivia // it cleans up after a try that failed
@@ -151,6 +145,27 @@ func (s *story) removals() {
 	}
 }
 
+// release names the request of a removal.
+func (s *story) release(r *history.Removal) string {
+	if m := Background(s.v, r); m != nil {
+		return "'s " + m.What + " "
+	}
+	if Repeated(s.v, r) {
+		return "'s repeated release "
+	}
+	return "'s release "
+}
+
+// sentWithin returns the messages that were sent from one moment to another, among the very many of a long run.
+func sentWithin(v *model.View, from, to trace.Instant) []model.Sent {
+	at := func(t trace.Instant) int {
+		i, _ := slices.BinarySearchFunc(v.Messages, t, func(m model.Sent, t trace.Instant) int { return cmp.Compare(m.Sent, t) })
+		return i
+	}
+	first := at(from)
+	return v.Messages[first:max(first, at(to+1))]
+}
+
 // Background returns the request of a removal that a lock sent by itself: its Lock had returned without the lock, and nobody called Unlock.
 // It is nil of others.
 func Background(v *model.View, r *history.Removal) *model.Sent {
@@ -158,13 +173,14 @@ func Background(v *model.View, r *history.Removal) *model.Sent {
 	if by == nil || by.Outcome == history.OK || by.Unlocked <= r.At {
 		return nil
 	}
-	i := slices.IndexFunc(v.Messages, func(m model.Sent) bool {
+	sent := sentWithin(v, by.Returned, r.At)
+	i := slices.IndexFunc(sent, func(m model.Sent) bool {
 		return m.For == by.ID && m.To == r.Node && m.Executed == r.At && m.Sent > by.Returned
 	})
 	if i < 0 {
 		return nil
 	}
-	return &v.Messages[i]
+	return &sent[i]
 }
 
 // Repeated reports whether a release was sent when the server had carried out another one of the same acquisition in the same words.
@@ -176,15 +192,11 @@ func Repeated(v *model.View, r *history.Removal) bool {
 	releases := func(m *model.Sent) bool {
 		return !m.Reply && m.From == r.Client && m.To == r.Node && m.Purpose == trace.ToRelease && m.Sent >= by.Unlocked
 	}
-	first, _ := slices.BinarySearchFunc(v.Messages, by.Unlocked, func(m model.Sent, at trace.Instant) int { return cmp.Compare(m.Sent, at) })
-	for i := first; i < len(v.Messages) && v.Messages[i].Sent <= r.At; i++ { // a long run has very many others
-		if of := &v.Messages[i]; releases(of) && of.Executed == r.At {
-			return slices.ContainsFunc(v.Messages[first:i], func(m model.Sent) bool {
-				return releases(&m) && m.Executed < of.Sent && m.What == of.What && m.Detail == of.Detail
-			})
-		}
-	}
-	return false
+	sent := sentWithin(v, by.Unlocked, r.At)
+	i := slices.IndexFunc(sent, func(m model.Sent) bool { return releases(&m) && m.Executed == r.At })
+	return i >= 0 && slices.ContainsFunc(sent[:i], func(m model.Sent) bool {
+		return releases(&m) && m.Executed < sent[i].Sent && m.What == sent[i].What && m.Detail == sent[i].Detail
+	})
 }
 
 // staleWords says what became of a release that found no entry of its sender's. A database that reports it as done has
