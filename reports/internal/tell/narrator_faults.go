@@ -2,8 +2,10 @@ package tell
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/reports/internal/model"
@@ -387,4 +389,32 @@ func (t *narrator) breaks(f *model.Fault) string {
 		text += " before the answer has arrived"
 	}
 	return text
+}
+
+// wrongBy says how much too fast or too slow a clock runs.
+func wrongBy(rate int64) string {
+	direction, unit := "fast", "ppm"
+	if rate < 0 {
+		direction, rate = "slow", -rate
+	}
+	if rate%wording.Percent == 0 {
+		rate, unit = rate/wording.Percent, "%"
+	}
+	return fmt.Sprintf("%d %s too %s", rate, unit, direction)
+}
+
+// aheadBy says by how much a clock is ahead or behind.
+func aheadBy(offset time.Duration) string {
+	if offset < 0 {
+		return spokenExactly(-offset) + " behind"
+	}
+	return spokenExactly(offset) + " ahead"
+}
+
+// lasting says how long something takes.
+func lasting(from, to trace.Instant) string {
+	if to == trace.Never {
+		return " for good"
+	}
+	return " for " + spokenExactly(time.Duration(to-from))
 }
