@@ -43,6 +43,9 @@ func (r *reducer) compared(c *Counterexample) Blame {
 	if ids := r.seen.violation.Acquisitions; lock.Program != nil && len(ids) > 0 {
 		t.behind = r.seen.result.History.Acquisition(ids[0]).Client
 	}
+	if ids := r.seen.violation.Acquisitions; c.Property == checker.ReleaseSafety && len(ids) > 1 {
+		t.released = r.seen.result.History.Acquisition(ids[1]).Client
+	}
 	if lock.Authority == locks.Majority && r.seen.violation.Broken == checker.Server {
 		t.apart = r.withoutKey()
 	}

@@ -328,6 +328,15 @@ clients: {a: {work: 10s}, b: {start: 1ms}}
 network: {latency: 1ms}
 faults: [{after: {node: a, does: acquired}, pause: a, for: 2s}]
 expect: {mutual-exclusion: violated}`,
+	"same-owners": `
+name: same-owners
+title: Two clients draw the same random numbers, and one releases the lock a millisecond before the other
+lock: {algorithm: mongo-ttl-w1, ttl: 1m}
+servers: {kind: mongodb}
+clients: {a: {work: 1ms}, b: {}}
+network: {latency: 1ms}
+faults: [{at: 0s, same-random: [a, b]}]
+expect: {release-safety: violated}`,
 	"paused-write": `
 name: paused-write
 title: The holder is paused when it has begun its write, and sends it when its session is over
@@ -422,6 +431,7 @@ func TestFindingsSayWhosePromiseWasBroken(t *testing.T) {
 		{"own-change-unheeded", "gcs-generation", checker.MutualExclusion, "careless", minimal.ThisLock},
 		{"own-change-unheeded", "gcs-generation", checker.Resource, "careless", minimal.ThisLock},
 		{"late-first-renewal", "watchdog", checker.MutualExclusion, "careless", minimal.AnyLock}, // set-nx-lua does not renew, and is no better
+		{"same-owners", "mongo-ttl-w1", checker.ReleaseSafety, "careless", minimal.AnyLock}, // mongo-ttl is slower by a message to a secondary
 		{"paused-write", "hazelcast-fenced", checker.Resource, "careless", minimal.AnyLock},
 		{"ended-session", "zk-sequential", checker.Resource, "careless", minimal.AnyLock},
 		{"jump-ends-session", "hazelcast-fenced", checker.MutualExclusion, "careless", minimal.Server},
