@@ -83,7 +83,7 @@ var faultFields = ofBackends(mapping[sim.Fault]{
 		act("promote", sim.Promote, node(), nodeOf,
 			"Action: a manual failover. A replica becomes master and the other replicas follow it, or a server of an ensemble "+
 				"becomes leader, or the service that one node stands for gets a new leader. A member of a replica set of MongoDB "+
-				"stands for election, and becomes master if the others vote for it."),
+				"stands for election, and becomes primary if the others vote for it."),
 		bind("redirect", nodes(), func(f *sim.Fault) *[]string { return &f.Action.Nodes },
 			"Which clients are told the new master. If the node is master already, they are told as well.").
 			otherwise("all").with("promote"),

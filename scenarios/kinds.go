@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"regexp"
 	"strings"
@@ -49,6 +50,12 @@ func (s Servers) Role() (name string, nodes bool) {
 		return "leader", false
 	}
 	return s.Facts().Role, true
+}
+
+// Leads returns what readers call the server that plays the role: MongoDB's master is its primary.
+func (s Servers) Leads() string {
+	role, _ := s.Role()
+	return cmp.Or(s.Facts().Leads, role)
 }
 
 var serverName = regexp.MustCompile("^(" + strings.Join(nodePrefixes(), "|") + ")-[0-9]+$")

@@ -84,6 +84,7 @@ type Facts struct {
 	Entry  string   // what they keep of a lock that is held
 	Holds  Hold     // what a hold ends with
 	Role   string   // the part that one node of several plays; "" if there is none
+	Leads  string   // what its documentation calls the node that plays it, if it is not the role's name
 	Elects bool     // one node stands for several servers, which elect a leader among themselves
 	Stands bool     // a server that is to be promoted asks the others for their votes, and may not get them
 	Fields []Field  // of scenarios

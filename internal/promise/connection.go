@@ -50,10 +50,10 @@ func (s *Subject) onDatabase() []Promise {
 				return !slices.ContainsFunc(of.Faults, func(f sim.Fault) bool { return s.backTooEarly(&f.Action) }) &&
 					(!losesMachine(of) || of.Progress >= missed)
 			},
-			Why: `The connection of a dead client is over when its process is, or when the server misses its machine: within the time
-				of keep-alive, or, if it has an answer under way to it, when the kernel gives that up. Nothing else happens to
-				connections: a client that waits forever for an answer would
-				not hear that the server has ended its session.`,
+			Why: `Others get in when the client has died that holds the lock. Its connection is over when its process is, or when the
+				server misses its machine: within the time of keep-alive, or, if it has an answer under way to it, when the kernel
+				gives that up. A row that outlives the connection needs an end of its own. Nothing else happens to connections: a
+				client that waits forever for an answer would not hear that the server has ended its session.`,
 		}}, s.fenced(every)...)
 	}
 	service.Model.Faults = search.Kinds(search.ServerAhead, search.Drift, search.SameRandom)

@@ -60,7 +60,7 @@ func (s *Subject) onLease() []Promise {
 		copied, apart = []search.Kind{search.ServerCrash, search.PowerLoss, search.Partition, search.Lag}, [][]search.Kind{{search.Partition}}
 		lives = []time.Duration{6 * s.TTL, 12 * s.TTL} // in which there is time for an election
 	}
-	if s.TTL >= time.Minute {
+	if s.TTL >= time.Minute { // an election takes some twelve seconds, more than a short lease has to spare
 		faults = append(faults, copied...)
 	}
 	whole := max(s.TTL-s.facts().Early, 0) // a fourth of it is left for messages

@@ -26,8 +26,8 @@ var Kind backend.Kind = &backend.One{Is: backend.Facts{
 
 // MongoDB is a replica set of MongoDB with three members, one of which is the primary.
 var MongoDB backend.Kind = &replicaSet{backend.One{Is: backend.Facts{
-	Name: "mongodb", Title: "MongoDB", Node: "mongod", Entry: "document", Role: "master", Stands: true,
-	Doc:   "The three members of a replica set. The primary is the master, and at first `mongod-1`. The collection has a TTL index.",
+	Name: "mongodb", Title: "MongoDB", Node: "mongod", Entry: "document", Role: "master", Leads: "primary", Stands: true,
+	Doc:   "The three members of a replica set. The primary is who plays the role `master`, and at first `mongod-1`. The collection has a TTL index.",
 	Place: "the primary of a replica set of MongoDB", Fields: []backend.Field{backend.Promote},
 	Patience: 700, // a minute, of the shortest lease that is usual
 	TTLs:     []time.Duration{time.Minute, 10 * time.Second},

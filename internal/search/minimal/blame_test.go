@@ -431,7 +431,7 @@ func TestFindingsSayWhosePromiseWasBroken(t *testing.T) {
 		{"own-change-unheeded", "gcs-generation", checker.MutualExclusion, "careless", minimal.ThisLock},
 		{"own-change-unheeded", "gcs-generation", checker.Resource, "careless", minimal.ThisLock},
 		{"late-first-renewal", "watchdog", checker.MutualExclusion, "careless", minimal.AnyLock}, // set-nx-lua does not renew, and is no better
-		{"same-owners", "mongo-ttl-w1", checker.ReleaseSafety, "careless", minimal.AnyLock}, // mongo-ttl is slower by a message to a secondary
+		{"same-owners", "mongo-ttl-w1", checker.ReleaseSafety, "careless", minimal.AnyLock},      // mongo-ttl is slower by a message to a secondary
 		{"paused-write", "hazelcast-fenced", checker.Resource, "careless", minimal.AnyLock},
 		{"ended-session", "zk-sequential", checker.Resource, "careless", minimal.AnyLock},
 		{"jump-ends-session", "hazelcast-fenced", checker.MutualExclusion, "careless", minimal.Server},

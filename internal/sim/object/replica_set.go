@@ -181,7 +181,7 @@ func (m *Member) Execute(conn *sim.Conn, p sim.Payload) sim.Payload {
 // append puts a write in the log. The observer learns of one with w: 1 at once, and of what was written before it.
 func (m *Member) append(r *Request, a *Response) optime {
 	e := &entry{at: optime{m.term, m.last().number + 1}, request: r, answer: a}
-	m.log = append(slices.Clip(m.log), e)
+	m.log = append(m.log, e)
 	if r != nil && !r.Majority {
 		m.tell(e.at)
 	}
@@ -190,9 +190,13 @@ func (m *Member) append(r *Request, a *Response) optime {
 
 // tell tells the observer of all writes up to one.
 func (m *Member) tell(upTo optime) {
-	for _, e := range m.log {
-		if e.told || e.at.compare(upTo) > 0 {
-			continue
+	known := len(m.log)
+	for known > 0 && !m.log[known-1].told { // what was written before a write that the observer knows of, it knows of, too
+		known--
+	}
+	for _, e := range m.log[known:] {
+		if e.at.compare(upTo) > 0 {
+			return
 		}
 		e.told = true
 		if e.request != nil {
@@ -216,7 +220,7 @@ func (m *Member) replicate() {
 		return
 	}
 	m.after(m.beat, memberBeat)
-	state := &memberState{objects: slices.Clone(m.objects), once: slices.Clone(m.once), last: m.Server.last, log: m.log}
+	state := &memberState{objects: slices.Clone(m.objects), once: slices.Clip(m.once), last: m.Server.last, log: slices.Clip(m.log)}
 	m.send(&Gossip{Kind: Oplog, Term: m.term, at: m.last(), state: state})
 }
 
@@ -347,7 +351,7 @@ func (m *Member) adopt(q *Gossip) {
 		return
 	}
 	own, n := m.log, len(m.log)
-	m.objects, m.once, m.Server.last, m.log = slices.Clone(q.state.objects), slices.Clone(q.state.once), q.state.last, q.state.log
+	m.objects, m.once, m.Server.last, m.log = slices.Clone(q.state.objects), q.state.once, q.state.last, q.state.log
 	if len(m.log) >= n && m.log[n-1] == own[n-1] {
 		return // it had a part of that
 	}

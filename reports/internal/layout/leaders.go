@@ -14,8 +14,7 @@ import (
 // leadersLane shows which servers take themselves for the master or the leader, and in which epoch, if that changes. It
 // is a number too: of two at once each may grant the lock.
 func leadersLane(v *model.View) Lane {
-	role, _ := v.Servers().Role()
-	l := Lane{Name: laneLeads, title: role, kind: timeline.LaneLevel}
+	l := Lane{Name: laneLeads, title: v.Servers().Leads(), kind: timeline.LaneLevel}
 	reigns := v.Reigns()
 	var levels []timeline.Level
 	for _, at := range turns(v, reigns) {

@@ -50,7 +50,7 @@ func (s *story) lossWords(c *history.Copy, who string) string {
 	case c.Gone == history.Overwritten:
 		return s.v.EntryOf(who) + " " + overwritten(s.v, c)
 	case s.v.ToldToDelete(c) && (c.Gone == history.Evicted || s.v.TooEarly(c) || s.v.Unheard(c) != nil):
-		return "deletes " + s.v.EntryOf(who) + ", as its master did"
+		return "deletes " + s.v.EntryOf(who) + ", as its " + s.v.Servers().Leads() + " did"
 	case c.Gone == history.Evicted:
 		return "evicts " + s.v.EntryOf(who) + " to make room"
 	case c.Gone == history.Expired && s.v.Shortener(c) != nil:

@@ -15,17 +15,17 @@ import (
 // elections tell which server became master or leader, and which ceased to be, as far as that is not told as the fault
 // that it was.
 func (s *story) elections() {
-	role, nodes := s.v.Servers().Role()
+	_, nodes := s.v.Servers().Role()
 	for i := range s.v.Roles {
 		e := &s.v.Roles[i]
 		text := ""
 		switch {
 		case e.Does == trace.Promote && nodes:
-			text = "becomes " + role
+			text = "becomes " + s.v.Servers().Leads()
 		case e.Does == trace.Promote:
-			text = "has a new " + role
+			text = "has a new " + s.v.Servers().Leads()
 		case e.Does == trace.Demote && nodes:
-			text = "is " + role + " no longer"
+			text = "is " + s.v.Servers().Leads() + " no longer"
 		}
 		told := slices.ContainsFunc(s.v.Faults, func(f model.Fault) bool {
 			return f.Kind == sim.Promote && f.Begin == e.At && (f.Node == e.Node) == (e.Does == trace.Promote)

@@ -164,7 +164,7 @@ func (t *narrator) elected() {
 		if e.Does != trace.Promote || e.At == 0 || e.At > t.until || told || role != "master" || !nodes || t.gaveAll(e) {
 			continue
 		}
-		t.tell(e.At, moments.OrderFault, e.Node, "becomes "+role+here+t.knowing(e.Node, e.At), moments.Place{Lane: moments.NodeLane(e.Node), Key: e.Does.String()})
+		t.tell(e.At, moments.OrderFault, e.Node, "becomes "+t.v.Servers().Leads()+here+t.knowing(e.Node, e.At), moments.Place{Lane: moments.NodeLane(e.Node), Key: e.Does.String()})
 	}
 }
 
