@@ -24,7 +24,7 @@ const (
 	ReleaseLease           // ends the lease
 )
 
-// When is the condition under which a Put or a Delete is carried out.
+// When is the condition under which a request is carried out.
 type When uint8
 
 // The conditions.
@@ -36,6 +36,7 @@ const (
 	IfOver         // there is no such object, or its Until is no later than the request\'s Now: an upsert of MongoDB
 	IfItem         // what the Item of the request says, such as that its record has a version: a condition of DynamoDB
 	IfETag         // its content has the ETag of the request: If-Match of S3, whose versions follow from the content
+	IfNotETag      // its content has another one: If-None-Match of a read of S3
 )
 
 // Item is a write of DynamoDB, whose condition and effect depend on the item that is there. A value of "" is none.
@@ -53,7 +54,7 @@ type Request struct {
 	Name    string // of the object; List: the prefix
 	Value   string // Put; Patch: the members; Get: the one member that is wanted, "" for all
 	Version uint64 // IfVersion, perhaps IfMeta: what the object must still have
-	ETag    string // IfETag: what the object must still have; "*" is any
+	ETag    string // IfETag: what the object must still have, IfNotETag: must not have; "*" is any
 	Most    int    // List: how many objects; 0: only the last
 	After   string // List, with Most: the name after which they begin
 	Meta    uint64 // IfMeta: how often its metadata must have been written
@@ -77,7 +78,7 @@ type Request struct {
 func (r *Request) What() (what, alt string) {
 	name := [...]string{Get: "get", List: "list", Put: "put", Delete: "delete", Patch: "patch",
 		AcquireLease: "lease", RenewLease: "renew-lease", ReleaseLease: "release-lease"}[r.Op]
-	return name + [...]string{Always: "", IfAbsent: "-if-absent", IfVersion: "-if-version", IfMeta: "-if-meta", IfOver: "-if-over", IfItem: "-if-version", IfETag: "-if-version"}[r.When], r.Purpose
+	return name + [...]string{Always: "", IfAbsent: "-if-absent", IfVersion: "-if-version", IfMeta: "-if-meta", IfOver: "-if-over", IfItem: "-if-version", IfETag: "-if-version", IfNotETag: "-if-other"}[r.When], r.Purpose
 }
 
 // Sum digests the request.
@@ -94,7 +95,7 @@ func (r *Request) Sum() uint64 {
 	if r.Lease != "" {
 		d.String(r.Lease)
 	}
-	if r.When == IfETag {
+	if r.When == IfETag || r.When == IfNotETag {
 		d.String(r.ETag)
 	}
 	if r.Most != 0 {

@@ -13,8 +13,8 @@
 // Reads are strongly consistent, as in S3 since December 2020, unless they are to be eventually consistent, as in DynamoDB those are that do not
 // ask for more (GetItem, ConsistentRead).
 //
-// All of it follows the services' documentation, and has not been compared with the services. Most cannot be installed, and Debian has no package
-// of MongoDB's server.
+// All of it follows the services' documentation. Compared with a real server is S3, with MinIO (TestS3AnswersAsMinIODoes in internal/serve). The
+// other services cannot be installed, and Debian has no package of MongoDB's server.
 package object
 
 import (
@@ -128,6 +128,9 @@ func (s *Server) execute(r *Request, a *Response) (changed bool) {
 		if a.Result = Failed; r.When == IfOver || r.When == IfAbsent && r.Once != "" {
 			a.Result = Duplicate
 		}
+		if r.When == IfNotETag { // a read that brings nothing new tells what is not
+			a.Value, a.Modified = s.objects[at].value, s.objects[at].modified
+		}
 	case !there && (r.Op != Put || r.When == IfVersion || r.When == IfMeta || r.When == IfETag):
 		a.Result = NotFound
 	case r.Op >= AcquireLease:
@@ -161,8 +164,9 @@ func (o *object) meets(r *Request) bool {
 		return o.version == r.Version
 	case IfMeta:
 		return o.meta == r.Meta && (r.Version == 0 || o.version == r.Version)
-	case IfETag:
-		return r.ETag == "*" || r.ETag == ETag(o.value)
+	case IfETag, IfNotETag:
+		same := r.ETag == "*" || r.ETag == ETag(o.value)
+		return same == (r.When == IfETag)
 	case IfOver:
 		return o.until <= r.Now
 	default:

@@ -57,6 +57,7 @@ const (
 	statusOK                   = 200
 	statusCreated              = 201
 	statusNoContent            = 204
+	statusNotModified          = 304
 	statusBadRequest           = 400
 	statusNotFound             = 404
 	statusMethodNotAllowed     = 405
@@ -74,7 +75,7 @@ const (
 
 // statusText is the words of statuses, as of RFC 9110 but for that of a request that is too large, which has Go's name.
 var statusText = map[int]string{
-	statusOK: "OK", statusCreated: "Created", statusNoContent: "No Content", statusBadRequest: "Bad Request", statusNotFound: "Not Found",
+	statusOK: "OK", statusCreated: "Created", statusNoContent: "No Content", statusNotModified: "Not Modified", statusBadRequest: "Bad Request", statusNotFound: "Not Found",
 	statusMethodNotAllowed: "Method Not Allowed", statusConflict: "Conflict", statusPrecondition: "Precondition Failed", statusLengthRequired: "Length Required",
 	statusTooLarge: "Request Entity Too Large", statusUnsupportedMediaType: "Unsupported Media Type",
 	statusUnprocessable: "Unprocessable Entity", statusInternal: "Internal Server Error", statusNotImplemented: "Not Implemented",
@@ -223,7 +224,7 @@ func (p *page) append(dst []byte, more string) []byte {
 		length = "Transfer-Encoding: chunked"
 	}
 	dst = fmt.Appendf(dst, "HTTP/1.1 %d %s\r\n", p.status, statusText[p.status])
-	if p.status != statusNoContent { // RFC 9110, 8.6
+	if p.status != statusNoContent && p.status != statusNotModified { // RFC 9110, 8.6
 		dst = append(append(dst, length...), "\r\n"...)
 	}
 	if p.kind != "" {

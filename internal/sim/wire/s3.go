@@ -22,8 +22,8 @@ import (
 // are as S3's own, which LocalStack's tests of S3 have recorded (TestS3ObjectWritePrecondition, TestS3DeletePrecondition): a write with
 // If-Match of an object that is not there is answered by NoSuchKey. So is a deletion (measured in issue 1475 of ministackorg/ministack).
 //
-// Left out: signatures and checksums, which are not checked; identifiers of requests; types of content and other metadata; conditional
-// reads, ranges, versions, copies, uploads in parts; addresses whose host is the bucket's; buckets named api and apis, which are
+// Left out: signatures and checksums, which are not checked; identifiers of requests; types of content and other metadata; reads on the
+// condition of a date, ranges, versions, copies, uploads in parts; addresses whose host is the bucket's; buckets named api and apis, which are
 // those of Kubernetes; "100 Continue". What S3 can do besides is refused. A connection ends with what is answered without the store.
 type s3 struct{}
 
@@ -87,8 +87,8 @@ func s3Condition(o *object.Request, r *httpRequest) *page {
 	case match == "" && none == "":
 	case match != "" && none != "":
 		return s3Header("If-Match,If-None-Match", "Multiple conditional request headers present in the request")
-	case o.Op == object.Get:
-		return s3Lacks("conditional reads")
+	case o.Op == object.Get && none != "":
+		o.When, o.ETag = object.IfNotETag, strings.Trim(none, `"`)
 	case none != "" && (none != "*" || o.Op != object.Put):
 		return s3Header("If-None-Match", "We don't accept the provided value of If-None-Match header for this API")
 	case none != "":
@@ -117,11 +117,13 @@ func bucketRequest(r *httpRequest, bucket string) (sim.Payload, *page) {
 	o := &object.Request{Op: object.List, Name: bucket + "/" + q.Get("prefix"), Most: s3Most, Purpose: "look"}
 	if q.Has("max-keys") {
 		most, err := strconv.ParseUint(q.Get("max-keys"), 10, 31)
-		if err != nil || most == 0 {
+		if err != nil {
 			return nil, s3Error(statusBadRequest, "InvalidArgument", "Provided max-keys not an integer or within integer range",
 				"ArgumentName", "max-keys", "ArgumentValue", q.Get("max-keys"))
 		}
-		o.Most = min(int(most), s3Most)
+		if o.Most = min(int(most), s3Most); o.Most == 0 {
+			return nil, listPage(&object.Response{Request: o}) // it is whole
+		}
 	}
 	if after := max(q.Get("start-after"), q.Get("continuation-token")); after != "" {
 		o.After = bucket + "/" + after
@@ -162,7 +164,10 @@ func (s3) answer(p sim.Payload) (sim.Payload, *page) {
 		value = r.Value
 	}
 	tag := `ETag: "` + object.ETag(value) + "\"\r\n"
+	modified := "Last-Modified: " + time.Unix(0, a.Modified).UTC().Format("Mon, 02 Jan 2006 15:04:05 GMT") + "\r\n"
 	switch {
+	case a.Result == object.Failed && r.When == object.IfNotETag:
+		return r, &page{status: statusNotModified, header: tag + modified}
 	case a.Result == object.Failed:
 		return r, s3Error(statusPrecondition, "PreconditionFailed",
 			"At least one of the pre-conditions you specified did not hold", "Condition", condition)
@@ -177,8 +182,7 @@ func (s3) answer(p sim.Payload) (sim.Payload, *page) {
 	case r.Op == object.List:
 		return r, listPage(a)
 	default:
-		date := time.Unix(0, a.Modified).UTC().Format("Mon, 02 Jan 2006 15:04:05 GMT")
-		return r, &page{status: statusOK, kind: "binary/octet-stream", header: tag + "Last-Modified: " + date + "\r\n", body: []byte(value)}
+		return r, &page{status: statusOK, kind: "binary/octet-stream", header: tag + modified, body: []byte(value)}
 	}
 }
 
