@@ -71,10 +71,13 @@ func (h *Host) atEnd(f func() error) {
 	h.close = append(h.close, f)
 }
 
-// Missing says which program is not installed, and which Debian package contains it.
+// Missing says which program is not installed, and which Debian package contains it; "": none does, but .ci/servers builds it.
 type Missing struct{ Program, Package string }
 
 func (m *Missing) Error() string {
+	if m.Package == "" {
+		return fmt.Sprintf("%s is not on PATH, and in no package of Debian; to build it in a folder, and put that on PATH: .ci/servers FOLDER %[1]s", m.Program)
+	}
 	return fmt.Sprintf("%s is not installed; on Debian: apt-get install %s", m.Program, m.Package)
 }
 
