@@ -68,10 +68,14 @@ type Request struct {
 	// Once names a write. A repetition is answered as the first one was, and not carried out again: MongoDB's retryable writes, which
 	// have a session and a number. "": it may be.
 	Once     string
-	Item     Item   // a write of DynamoDB; nil: it is none. Of a Put, Value is what it writes, for observers and readers
-	Majority bool   // a write of MongoDB with that write concern: it is answered when a majority of the members has it
-	Eventual bool   // Get: what is returned may be old
-	Lease    string // the lease that is to be acquired, renewed or released, or that guards the object; "": none
+	Item     Item // a write of DynamoDB; nil: it is none. Of a Put, Value is what it writes, for observers and readers
+	Majority bool // a write of MongoDB with that write concern: it is answered when a majority of the members has it
+	Eventual bool // Get: what is returned may be old
+	// OrAbsent has an IfVersion hold of no object, too, which is made then. Idle has a Put of what is there write nothing: the object keeps
+	// its version. UID is of the object that is meant, and of none that has been made since it was deleted; "": any. So it is in Kubernetes.
+	OrAbsent, Idle bool
+	UID            string
+	Lease          string // the lease that is to be acquired, renewed or released, or that guards the object; "": none
 }
 
 // What returns the request's name and its purpose.
@@ -113,6 +117,12 @@ func (r *Request) Sum() uint64 {
 	}
 	if r.Eventual {
 		d.Uint64(2)
+	}
+	if r.OrAbsent {
+		d.Uint64(3)
+	}
+	if r.UID != "" && r.When != IfVersion { // which only one object has had
+		d.String(r.UID)
 	}
 	return d.Sum()
 }
@@ -177,18 +187,37 @@ type Response struct {
 	All     []Listed // List with Most: the objects
 	More    bool     // List with Most: there are others after these
 	Version uint64   // Get, Put, Patch: of the object
+	Found   uint64   // of the object if it is not as the condition demands; List with Most: of the last write
 	Meta    uint64   // Get, Put, Patch: how often the object's metadata have been written, from 1 on
 	// Modified is when the object was last written, by the server's wall clock in nanoseconds since 1970. HTTP's dates have
 	// whole seconds.
 	Modified int64
+	Made     Made          // of the object that is there, or was deleted
 	Removed  *Request      // Delete: which had put the object last
 	Age      time.Duration // of an eventually consistent read: how old what it returns is
+}
+
+// Made is how an object came to be: the version of the write that made it, and when that was, by the server's wall clock in nanoseconds
+// since 1970, of which HTTP's dates have whole seconds.
+type Made struct {
+	Version uint64
+	At      int64
+}
+
+// UID is what Kubernetes calls this object, and none that is made after it by the same name; "" if there is none.
+func (m Made) UID() string {
+	if m.Version == 0 {
+		return ""
+	}
+	return fmt.Sprintf("00000000-0000-4000-8000-%012x", m.Version)
 }
 
 // Listed is an object in a list.
 type Listed struct {
 	Name, Value string
 	Modified    int64
+	Version     uint64
+	Made        Made
 }
 
 // What returns the name and purpose of the request that is answered.

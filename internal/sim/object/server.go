@@ -13,8 +13,8 @@
 // Reads are strongly consistent, as in S3 since December 2020, unless they are to be eventually consistent, as in DynamoDB those are that do not
 // ask for more (GetItem, ConsistentRead).
 //
-// All of it follows the services' documentation. Compared with a real server is S3, with MinIO (TestS3AnswersAsMinIODoes in internal/serve). The
-// other services cannot be installed, and Debian has no package of MongoDB's server.
+// All of it follows the services' documentation. Compared with real servers are S3 and the leases of Kubernetes (TestS3AnswersAsMinIODoes and
+// TestLeasesAreAnsweredAsByKubeAPIServer in internal/serve). The other services cannot be installed, and Debian has no package of MongoDB's server.
 package object
 
 import (
@@ -57,6 +57,7 @@ type object struct {
 	version     uint64
 	meta        uint64 // how often the metadata have been written
 	modified    int64
+	made        Made
 	until       int64 // of the last put
 	lease       lease
 	by          *Request // which has put it last
@@ -117,6 +118,9 @@ func (s *Server) onceOnly(r *Request, a *Response) (changed bool) {
 
 func (s *Server) execute(r *Request, a *Response) (changed bool) {
 	at, there := s.at(r.Name)
+	if there {
+		a.Made = s.objects[at].made
+	}
 	switch {
 	case r.Eventual:
 		s.recall(r, a)
@@ -128,10 +132,11 @@ func (s *Server) execute(r *Request, a *Response) (changed bool) {
 		if a.Result = Failed; r.When == IfOver || r.When == IfAbsent && r.Once != "" {
 			a.Result = Duplicate
 		}
+		a.Found = s.objects[at].version
 		if r.When == IfNotETag { // a read that brings nothing new tells what is not
 			a.Value, a.Modified = s.objects[at].value, s.objects[at].modified
 		}
-	case !there && (r.Op != Put || r.When == IfVersion || r.When == IfMeta || r.When == IfETag):
+	case !there && (r.Op != Put || r.When == IfVersion && !r.OrAbsent || r.When == IfMeta || r.When == IfETag):
 		a.Result = NotFound
 	case r.Op >= AcquireLease:
 		a.Result = s.lend(&s.objects[at], r)
@@ -139,8 +144,9 @@ func (s *Server) execute(r *Request, a *Response) (changed bool) {
 	case there && s.guard(&s.objects[at], r) != OK:
 		a.Result = s.guard(&s.objects[at], r)
 	case r.Op == Get:
-		o := &s.objects[at]
-		a.Value, a.Version, a.Meta, a.Modified = o.part(r.Value), o.version, o.meta, o.modified
+		s.objects[at].show(r.Value, a)
+	case r.Idle && there && s.objects[at].value == r.Value:
+		s.objects[at].show("", a)
 	case r.Op == Delete:
 		s.remember(&s.objects[at])
 		a.Removed = s.objects[at].by
@@ -152,6 +158,10 @@ func (s *Server) execute(r *Request, a *Response) (changed bool) {
 		}
 		s.remember(&s.objects[at])
 		s.write(&s.objects[at], r, a)
+		if o := &s.objects[at]; !there {
+			o.made = Made{o.version, o.modified}
+		}
+		a.Made = s.objects[at].made
 		return true
 	}
 	return false
@@ -159,6 +169,9 @@ func (s *Server) execute(r *Request, a *Response) (changed bool) {
 
 // meets reports whether the object is as a request demands.
 func (o *object) meets(r *Request) bool {
+	if r.UID != "" && r.UID != o.made.UID() {
+		return false
+	}
 	switch r.When {
 	case IfVersion:
 		return o.version == r.Version
@@ -178,6 +191,11 @@ func (o *object) meets(r *Request) bool {
 func ETag(value string) string {
 	sum := md5.Sum([]byte(value))
 	return hex.EncodeToString(sum[:])
+}
+
+// show answers with the object, or with a member of its value.
+func (o *object) show(member string, a *Response) {
+	a.Value, a.Version, a.Meta, a.Modified = o.part(member), o.version, o.meta, o.modified
 }
 
 // part returns a member of an object's value, null if there is none, or all of it.
@@ -258,7 +276,7 @@ func (s *Server) at(name string) (at int, there bool) {
 // list finds the last object whose name begins with the request's, or the first ones.
 func (s *Server) list(r *Request, a *Response, first int) {
 	if a.Result = NotFound; r.Most != 0 {
-		a.Result = OK
+		a.Result, a.Found = OK, s.last
 	}
 	for _, o := range s.objects[first:] {
 		switch {
@@ -271,7 +289,7 @@ func (s *Server) list(r *Request, a *Response, first int) {
 			a.More = true
 			return
 		default:
-			a.All = append(a.All, Listed{Name: o.name, Value: o.value, Modified: o.modified})
+			a.All = append(a.All, Listed{Name: o.name, Value: o.value, Modified: o.modified, Version: o.version, Made: o.made})
 		}
 	}
 }

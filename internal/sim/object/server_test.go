@@ -23,6 +23,9 @@ func (l *seen) Executed(_ *object.Server, r *object.Request, _ *object.Response,
 func (*seen) Lacks(*object.Server)      {}
 func (*seen) RolledBack(*object.Server) {}
 
+// uidOf is the uid of the object that a version has made.
+func uidOf(version uint64) string { return object.Made{Version: version}.UID() }
+
 // TestRequestsAreCarriedOutOnTheirCondition is a conversation: each request with the answer, by the documentation of S3 (conditional
 // requests), of the Kubernetes API (resourceVersion) and of Google Cloud Storage (ifGenerationMatch).
 func TestRequestsAreCarriedOutOnTheirCondition(t *testing.T) {
@@ -68,6 +71,14 @@ func TestRequestsAreCarriedOutOnTheirCondition(t *testing.T) {
 		{object.Request{Op: object.Put, When: object.IfOver, Now: 9, Until: 13, Once: "z", Name: "doc", Value: "b"}, "200 OK version 10"},
 		{object.Request{Op: object.Put, When: object.IfOver, Now: 5, Until: 9, Once: "x", Name: "doc", Value: "a"}, "200 OK version 9"}, // late
 		{object.Request{Op: object.Get, Name: "doc"}, "200 OK version 10 b"},
+		{object.Request{Op: object.Put, When: object.IfVersion, Version: 7, UID: uidOf(7), Name: "lease", Value: "a"}, "404 Not Found"},
+		{object.Request{Op: object.Put, When: object.IfVersion, Version: 7, OrAbsent: true, Idle: true, Name: "lease", Value: "a"}, "200 OK version 11"},
+		{object.Request{Op: object.Put, When: object.IfVersion, OrAbsent: true, Name: "lease", Value: "b"}, "412 Precondition Failed"},
+		{object.Request{Op: object.Put, When: object.IfVersion, Version: 11, UID: uidOf(7), Name: "lease", Value: "b"}, "412 Precondition Failed"},
+		{object.Request{Op: object.Put, When: object.IfVersion, Version: 11, UID: uidOf(11), Idle: true, Name: "lease", Value: "a"}, "200 OK version 11"}, // the same
+		{object.Request{Op: object.Put, When: object.IfVersion, Version: 11, UID: uidOf(11), Idle: true, Name: "lease", Value: "b"}, "200 OK version 12"},
+		{object.Request{Op: object.Delete, UID: uidOf(12), Name: "lease"}, "412 Precondition Failed"},
+		{object.Request{Op: object.Delete, UID: uidOf(11), Name: "lease"}, "200 OK"},
 	} {
 		s.Crash(false, "") // loses nothing
 		s.Restart()
@@ -78,6 +89,7 @@ func TestRequestsAreCarriedOutOnTheirCondition(t *testing.T) {
 		"delete-if-version lock version 2", "put-if-absent lock c",
 		`put data {"id":"a","until":1}`, `patch-if-meta data meta 1 {"until":2}`, `put data {"id":"b"}`, "delete-if-meta data meta 1",
 		"put-if-over doc a", "put-if-over doc b",
+		"put-if-version lease version 7 a", "put-if-version lease version 11 b", "delete lease",
 	}, changes)
 }
 

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"mime"
+	"maps"
+	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -12,11 +14,14 @@ import (
 	"github.com/locksim/locksim/sim"
 )
 
-// Kubernetes returns a conversation in the Kubernetes API, as far as its leases go (coordination.k8s.io/v1): a lease can be read,
-// created, replaced and deleted. Each is an object of the store, named NAMESPACE/NAME, whose version is its resourceVersion.
+// Kubernetes returns a conversation in the Kubernetes API, as far as its leases go (coordination.k8s.io/v1): leases can be read and
+// listed, created, replaced and deleted. Each is an object of the store, named NAMESPACE/NAME, whose version is its resourceVersion.
 //
-// Left out: lists, watches, patches, protobuf; what the API server adds to metadata but for the resourceVersion (uid,
-// creationTimestamp, managedFields); that a replacement by the same lease is no write.
+// Answers are those of a kube-apiserver 1.37 (TestLeasesAreAnsweredAsByKubeAPIServer in internal/serve), even where that surprises:
+// a replacement of a lease that is not there creates it, unless it names the uid of the one that was there.
+//
+// Left out: watches, patches, deletions of all leases, parts of lists and selectors, trial runs, generated names, protobuf, managedFields,
+// finalizers, owners. Every namespace is there.
 func Kubernetes() Conversation { return &web{api: kubernetes{}} }
 
 type kubernetes struct{}
@@ -24,45 +29,7 @@ type kubernetes struct{}
 // leasesPath is where the leases are: their namespace follows, and "/leases".
 const leasesPath = "/apis/coordination.k8s.io/v1/namespaces/"
 
-// Lease is a lease of Kubernetes, as far as a lock can be understood by it.
-type Lease struct {
-	Holder  string `json:"holderIdentity"`
-	Seconds *int32 `json:"leaseDurationSeconds"`
-}
-
-// LeaseIn reads the lease that is the value of an object.
-func LeaseIn(value string) (l Lease) {
-	var d document
-	_ = json.Unmarshal([]byte(value), &d) // what cannot be read was refused
-	_ = json.Unmarshal(d.Spec, &l)
-	return l
-}
-
-// document is a lease as it is sent, or the options of a deletion. What it does not name is kept as it is.
-type document struct {
-	Kind       string                     `json:"kind,omitempty"`
-	APIVersion string                     `json:"apiVersion,omitempty"`
-	Metadata   map[string]json.RawMessage `json:"metadata,omitempty"`
-	Spec       json.RawMessage            `json:"spec,omitempty"`
-
-	Preconditions *struct{ ResourceVersion *string } `json:"preconditions,omitempty"`
-}
-
-// text returns a field of the metadata that is a string.
-func (d *document) text(field string) (text string) {
-	_ = json.Unmarshal(d.Metadata[field], &text)
-	return text
-}
-
-// set sets such a field.
-func (d *document) set(field, text string) {
-	if d.Metadata == nil {
-		d.Metadata = map[string]json.RawMessage{}
-	}
-	d.Metadata[field], _ = json.Marshal(text)
-}
-
-// request translates a request for a lease.
+// request translates a request for leases.
 func (kubernetes) request(r *httpRequest) (sim.Payload, *page) {
 	namespace, rest, found := strings.Cut(strings.TrimPrefix(r.url.Path, leasesPath), "/")
 	kind, name, one := strings.Cut(rest, "/")
@@ -70,9 +37,12 @@ func (kubernetes) request(r *httpRequest) (sim.Payload, *page) {
 		return nil, failure(statusNotFound, "NotFound", "the server could not find the requested resource", nil)
 	}
 	o := &object.Request{Name: namespace + "/" + name}
+	if r.method == "GET" && !one {
+		o.Op, o.Most = object.List, math.MaxInt32
+	}
 	switch {
-	case one && r.method == "GET":
-		return o, nil
+	case r.method == "GET":
+		return o, known(r)
 	case !one && r.method == "POST", one && r.method == "PUT", one && r.method == "DELETE":
 	default:
 		return nil, failure(statusMethodNotAllowed, "MethodNotAllowed", "the server does not allow this method on the requested resource", nil)
@@ -81,82 +51,104 @@ func (kubernetes) request(r *httpRequest) (sim.Payload, *page) {
 	if refused := read(r, &d); refused != nil {
 		return nil, refused
 	}
-	if r.method != "DELETE" {
-		return o, put(o, &d, namespace, name)
+	if len(d.DryRun) > 0 {
+		return nil, leasesLack("dryRun")
 	}
-	o.Op = object.Delete
-	if d.Preconditions == nil || d.Preconditions.ResourceVersion == nil {
+	if refused := known(r); refused != nil {
+		return nil, refused
+	}
+	switch r.method {
+	case "DELETE":
+		remove(o, &d)
 		return o, nil
+	case "POST":
+		return o, create(o, &d, namespace)
+	default:
+		return o, replace(o, &d, namespace, name)
 	}
-	return o, onVersion(o, *d.Preconditions.ResourceVersion)
 }
 
-// read reads the body of a request.
-func read(r *httpRequest, d *document) *page {
-	kind, _, _ := mime.ParseMediaType(r.header.Get("Content-Type"))
-	switch {
-	case len(r.body) == 0 && r.method == "DELETE":
-		return nil
-	case kind != "" && kind != jsonKind:
-		return failure(statusUnsupportedMediaType, "UnsupportedMediaType", fmt.Sprintf(
-			"the body of the request was in an unknown format - accepted media types include: %s (here no other: "+
-				"set ContentType of client-go's rest.Config)", jsonKind), nil)
-	}
-	if err := json.Unmarshal(r.body, d); err != nil {
-		return failure(statusBadRequest, "BadRequest", "the object provided is unrecognized (must be of type Lease): "+err.Error(), nil)
-	}
-	return nil
-}
+// parameters change nothing of an answer here: all that is read is as new as there is, and unknown fields are left out.
+var parameters = []string{"fieldManager", "fieldValidation", "pretty", "resourceVersion", "timeout", "timeoutSeconds"}
 
-// put translates the creation of a lease, whose name is only in its body, or its replacement.
-func put(o *object.Request, d *document, namespace, name string) *page {
-	o.Op = object.Put
-	written, version := d.text("name"), d.text("resourceVersion")
-	var lease Lease
-	if err := json.Unmarshal(d.Spec, &lease); err != nil && d.Spec != nil {
-		return failure(statusBadRequest, "BadRequest", "spec: "+err.Error(), nil)
-	}
-	switch {
-	case d.text("namespace") != "" && d.text("namespace") != namespace:
-		return failure(statusBadRequest, "BadRequest",
-			"the namespace of the provided object does not match the namespace sent on the request", nil)
-	case name != "" && written != name:
-		return failure(statusBadRequest, "BadRequest", fmt.Sprintf(
-			"the name of the object (%s) does not match the name on the URL (%s)", written, name), nil)
-	case written == "":
-		return invalid(o, "metadata.name: Required value: name or generateName is required")
-	case lease.Seconds != nil && *lease.Seconds <= 0:
-		return invalid(o, fmt.Sprintf("spec.leaseDurationSeconds: Invalid value: %d: must be greater than 0", *lease.Seconds))
-	case name != "" && version == "":
-		return invalid(o, "metadata.resourceVersion: Invalid value: 0: must be specified for an update")
-	}
-	o.When, o.Name = object.IfAbsent, namespace+"/"+written
-	if name != "" {
-		if refused := onVersion(o, version); refused != nil {
-			return refused
+// known refuses a request with a parameter that would change what it does.
+func known(r *httpRequest) *page {
+	q := r.url.Query()
+	for _, name := range slices.Sorted(maps.Keys(q)) {
+		if !slices.Contains(parameters, name) {
+			return leasesLack(name)
 		}
 	}
-	o.Value = stored(d, namespace)
 	return nil
 }
 
-// stored is a lease as it is kept: without a version, which its object has.
-func stored(d *document, namespace string) string {
-	delete(d.Metadata, "resourceVersion")
-	d.set("namespace", namespace)
-	d.Kind, d.APIVersion = "Lease", "coordination.k8s.io/v1"
-	value, _ := json.Marshal(d) // of what was read from JSON
-	return string(value)
+// leasesLack refuses what the API has, and the simulation has not.
+func leasesLack(what string) *page {
+	return failure(statusNotImplemented, "NotImplemented", "the simulated Kubernetes API has no "+what, nil)
 }
 
-// onVersion has a request carried out if the object has a version.
-func onVersion(o *object.Request, version string) *page {
-	number, err := strconv.ParseUint(version, 10, 64)
-	if err != nil {
-		return invalid(o, fmt.Sprintf("metadata.resourceVersion: Invalid value: %q: %v", version, err))
+// create translates the creation of a lease, whose name is only in its body.
+func create(o *object.Request, d *document, namespace string) *page {
+	o.Op, o.When = object.Put, object.IfAbsent
+	o.Name = namespace + "/" + d.text("name")
+	if refused := d.of(namespace); refused != nil {
+		return refused
 	}
-	o.When, o.Version = object.IfVersion, number
+	if refused := d.invalid(); refused != nil {
+		return refused
+	}
+	if version, err := strconv.ParseUint(d.text("resourceVersion"), 10, 64); err == nil && version != 0 {
+		return failure(statusInternal, "", "resourceVersion should not be set on objects to be created", nil)
+	}
+	o.Value = d.stored(namespace)
 	return nil
+}
+
+// replace translates the replacement of a lease. One that names no uid creates a lease that is not there, whatever version it names
+// (AllowCreateOnUpdate in pkg/registry/coordination/lease/strategy.go, and Update in k8s.io/apiserver, pkg/registry/generic/registry/store.go).
+func replace(o *object.Request, d *document, namespace, name string) *page {
+	switch written := d.text("name"); {
+	case written == "":
+		return failure(statusBadRequest, "BadRequest", fmt.Sprintf(
+			"the name of the object (%s based on URL) was undeterminable: name must be provided", name), nil)
+	case written != name:
+		return failure(statusBadRequest, "BadRequest", fmt.Sprintf(
+			"the name of the object (%s) does not match the name on the URL (%s)", written, name), nil)
+	}
+	if refused := d.of(namespace); refused != nil {
+		return refused
+	}
+	o.Op, o.When, o.Idle = object.Put, object.IfVersion, true
+	o.UID = d.text("uid")
+	o.OrAbsent = o.UID == ""
+	var err error
+	if version := d.text("resourceVersion"); version != "" {
+		if o.Version, err = strconv.ParseUint(version, 10, 64); err != nil {
+			return failure(statusInternal, "", err.Error(), nil)
+		}
+	}
+	if refused := d.invalid(); refused != nil {
+		return refused
+	}
+	o.Value = d.stored(namespace)
+	return nil
+}
+
+// remove translates a deletion, whose body are its options.
+func remove(o *object.Request, d *document) {
+	o.Op = object.Delete
+	if d.Preconditions == nil {
+		return
+	}
+	o.UID = d.Preconditions.UID
+	if d.Preconditions.ResourceVersion == nil {
+		return
+	}
+	o.When = object.IfVersion
+	version, err := strconv.ParseUint(*d.Preconditions.ResourceVersion, 10, 64)
+	if o.Version = version; err != nil {
+		o.Version = math.MaxUint64 // no lease has it
+	}
 }
 
 // answer translates an answer.
@@ -164,94 +156,87 @@ func (kubernetes) answer(p sim.Payload) (sim.Payload, *page) {
 	a := p.(*object.Response)
 	r := a.Request
 	switch {
+	case a.Result == object.NotFound && r.Op == object.Put:
+		return r, conflict(r, storageConflict(a))
 	case a.Result == object.NotFound:
-		return r, failure(statusNotFound, "NotFound", fmt.Sprintf("%s %q not found", resource, nameOf(r)), r)
+		return r, failure(statusNotFound, "NotFound", fmt.Sprintf("%s %q not found", resource, nameOf(r)), detailsOf(r))
 	case a.Result == object.Failed && r.When == object.IfAbsent:
-		return r, failure(statusConflict, "AlreadyExists", fmt.Sprintf("%s %q already exists", resource, nameOf(r)), r)
+		return r, failure(statusConflict, "AlreadyExists", fmt.Sprintf("%s %q already exists", resource, nameOf(r)), detailsOf(r))
+	case a.Result == object.Failed && r.Op == object.Delete:
+		return r, kept(a)
 	case a.Result == object.Failed:
-		return r, conflict(r)
+		return r, notReplaced(a)
 	case a.Result == object.Refused:
 		return r, refusal(a.Value, r)
 	case r.Op == object.Delete:
-		return r, status(statusOK, &statusObject{Status: "Success", Details: detailsOf(r)})
+		details := detailsOf(r)
+		details.UID = a.Made.UID()
+		return r, status(statusOK, &statusObject{Status: "Success", Details: details})
+	case r.Op == object.List:
+		return r, leaseList(a)
 	}
-	var d document
-	_ = json.Unmarshal([]byte(cmp.Or(a.Value, r.Value)), &d) // as it was stored
-	d.set("resourceVersion", strconv.FormatUint(a.Version, 10))
-	body, _ := json.Marshal(&d)
 	code := statusOK
-	if r.When == object.IfAbsent {
+	if r.Op == object.Put && a.Made.Version == a.Version && r.Version != a.Version { // a replacement by the same lease writes nothing
 		code = statusCreated
 	}
-	return r, &page{status: code, kind: jsonKind, body: append(body, '\n')}
+	shown := object.Listed{Value: cmp.Or(a.Value, r.Value), Version: a.Version, Made: a.Made}
+	return r, leasePage(code, shownLease(shown, true))
 }
 
-const (
-	jsonKind = "application/json"
-	resource = "leases.coordination.k8s.io"
-)
+// notReplaced says why a lease was not.
+func notReplaced(a *object.Response) *page {
+	r := a.Request
+	switch {
+	case r.UID != "" && r.UID != a.Made.UID():
+		return conflict(r, storageConflict(a))
+	case r.Version == 0:
+		return invalid(resource, detailsOf(r), "metadata.resourceVersion", "FieldValueInvalid", "Invalid value: 0: must be specified for an update")
+	default:
+		return conflict(r, "the object has been modified; please apply your changes to the latest version and try again")
+	}
+}
+
+// storageConflict is how etcd's client in the API server says that a lease is another.
+func storageConflict(a *object.Response) string {
+	return fmt.Sprintf("StorageError: invalid object, Code: 4, Key: /registry/leases/%s, ResourceVersion: 0, "+
+		"AdditionalErrorMsg: Precondition failed: UID in precondition: %s, UID in object meta: %s", a.Request.Name, a.Request.UID, a.Made.UID())
+}
+
+// kept says why a lease was not deleted.
+func kept(a *object.Response) *page {
+	r := a.Request
+	why := fmt.Sprintf("the ResourceVersion in the precondition (%d) does not match the ResourceVersion in record (%d). The object might have been modified",
+		r.Version, a.Found)
+	if r.UID != "" && r.UID != a.Made.UID() {
+		why = fmt.Sprintf("the UID in the precondition (%s) does not match the UID in record (%s). The object might have been deleted and then recreated",
+			r.UID, a.Made.UID())
+	}
+	details := detailsOf(r)
+	details.Kind = "Lease"
+	return failure(statusConflict, "Conflict", fmt.Sprintf("Operation cannot be fulfilled on %s %q: %s", qualified, nameOf(r), why), details)
+}
+
+// leaseList is a list of leases.
+func leaseList(a *object.Response) *page {
+	list := struct {
+		Kind       string            `json:"kind"`
+		APIVersion string            `json:"apiVersion"`
+		Metadata   map[string]string `json:"metadata"`
+		Items      []document        `json:"items"`
+	}{"LeaseList", leaseVersion, map[string]string{"resourceVersion": strconv.FormatUint(a.Found, 10)}, []document{}}
+	for _, o := range a.All {
+		list.Items = append(list.Items, shownLease(o, false))
+	}
+	return leasePage(statusOK, list)
+}
+
+func leasePage(code int, shown any) *page {
+	body, _ := json.Marshal(shown) // of what was read from JSON
+	return &page{status: code, kind: jsonKind, body: append(body, '\n')}
+}
 
 // nameOf is the name of the lease that a request is for.
 func nameOf(r *object.Request) string {
 	_, name, _ := strings.Cut(r.Name, "/")
 	return name
-}
-
-// statusObject is the API's answer if it has nothing else to show (k8s.io/apimachinery/pkg/apis/meta/v1, Status).
-type statusObject struct {
-	Kind       string         `json:"kind"`
-	APIVersion string         `json:"apiVersion"`
-	Metadata   struct{}       `json:"metadata"`
-	Status     string         `json:"status"`
-	Message    string         `json:"message,omitempty"`
-	Reason     string         `json:"reason,omitempty"`
-	Details    *statusDetails `json:"details,omitempty"`
-	Code       int            `json:"code,omitempty"`
-}
-
-type statusDetails struct {
-	Name  string `json:"name,omitempty"`
-	Group string `json:"group"`
-	Kind  string `json:"kind"`
-}
-
-func detailsOf(r *object.Request) *statusDetails {
-	if r == nil {
-		return nil
-	}
-	return &statusDetails{Name: nameOf(r), Group: "coordination.k8s.io", Kind: "leases"}
-}
-
-func status(code int, s *statusObject) *page {
-	s.Kind, s.APIVersion = "Status", "v1"
-	body, _ := json.Marshal(s)
-	return &page{status: code, kind: jsonKind, body: append(body, '\n')}
-}
-
-// failure is a Status that says why a request was not carried out; without one, nothing is said of a lease.
-func failure(code int, reason, message string, r *object.Request) *page {
-	return status(code, &statusObject{Status: "Failure", Message: message, Reason: reason, Details: detailsOf(r), Code: code})
-}
-
-func conflict(r *object.Request) *page {
-	return failure(statusConflict, "Conflict", fmt.Sprintf(
-		"Operation cannot be fulfilled on %s %q: the object has been modified; please apply your changes to the latest version and try again",
-		resource, nameOf(r)), r)
-}
-
-func invalid(o *object.Request, problem string) *page {
-	return failure(statusUnprocessable, "Invalid", fmt.Sprintf("Lease.coordination.k8s.io %q is invalid: %s", nameOf(o), problem), o)
-}
-
-// refusal is an injected error, whose text begins with its status.
-func refusal(text string, r *object.Request) *page {
-	number, _, _ := strings.Cut(text, " ")
-	switch code, _ := strconv.Atoi(number); code {
-	case statusConflict:
-		return conflict(r)
-	case statusUnavailable:
-		return failure(code, "ServiceUnavailable", text, nil)
-	default:
-		return failure(statusInternal, "InternalError", text, nil)
-	}
 }

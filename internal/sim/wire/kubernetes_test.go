@@ -58,15 +58,18 @@ func answered(t *testing.T, answer []byte) (status int, body string) {
 	return r.StatusCode, strings.TrimSpace(string(text))
 }
 
-// TestLeasesOfKubernetesAreAnsweredAsByItsAPI is a conversation: the statuses and reasons are those of the API's conventions
-// (sig-architecture/api-conventions.md), the texts of k8s.io/apimachinery v0.37.2, pkg/api/errors.
+// TestLeasesOfKubernetesAreAnsweredAsByItsAPI is a conversation: the statuses, reasons and texts are those of a kube-apiserver 1.37, which
+// has recorded more of them in internal/serve (TestLeasesAreAnsweredAsByKubeAPIServer).
 func TestLeasesOfKubernetesAreAnsweredAsByItsAPI(t *testing.T) {
 	lease := func(metadata, spec string) string { return `{"metadata":{` + metadata + `},"spec":{` + spec + `}}` }
 	held := `"holderIdentity":"a","leaseDurationSeconds":15`
-	kept := func(version, spec string) string {
-		return `{"kind":"Lease","apiVersion":"coordination.k8s.io/v1","metadata":{"labels":{"x":"y"},"name":"lock","namespace":"default","resourceVersion":"` +
-			version + `"},"spec":{` + spec + `}}`
+	made := func(version string) string { return `"uid":"00000000-0000-4000-8000-00000000000` + version + `"` }
+	kept := func(version, first, spec string) string {
+		return `"metadata":{"creationTimestamp":"1970-01-01T00:00:00Z","labels":{"x":"y"},"name":"lock","namespace":"default","resourceVersion":"` +
+			version + `",` + made(first) + `},"spec":{` + spec + `}}`
 	}
+	const itself = `{"kind":"Lease","apiVersion":"coordination.k8s.io/v1",`
+	labelled := `"name":"lock","labels":{"x":"y"}`
 	s := &spoken{Conversation: wire.Kubernetes(), server: object.New(nil)}
 	for _, x := range []struct {
 		method, path, body string
@@ -74,21 +77,29 @@ func TestLeasesOfKubernetesAreAnsweredAsByItsAPI(t *testing.T) {
 		says               []string
 	}{
 		{"GET", leases + "/lock", "", 404, []string{`"reason":"NotFound"`, `leases.coordination.k8s.io \"lock\" not found`}},
-		{"PUT", leases + "/lock", lease(`"name":"lock","resourceVersion":"7"`, held), 404, []string{`"reason":"NotFound"`}},
-		{"POST", leases, lease(`"name":"lock","labels":{"x":"y"}`, held), 201, []string{kept("1", held)}},
+		{"GET", leases, "", 200, []string{`{"kind":"LeaseList","apiVersion":"coordination.k8s.io/v1","metadata":{"resourceVersion":"0"},"items":[]}`}},
+		{"PUT", leases + "/lock", lease(`"name":"lock","resourceVersion":"7","uid":"x"`, held), 409, []string{`"reason":"Conflict"`, "UID in precondition: x"}},
+		{"POST", leases, lease(labelled, held), 201, []string{itself + kept("1", "1", held)}},
 		{"POST", leases, lease(`"name":"lock"`, held), 409, []string{`"reason":"AlreadyExists"`, `\"lock\" already exists`, `"code":409`}},
-		{"GET", leases + "/lock?timeout=5s", "", 200, []string{kept("1", held)}},
-		{
-			"PUT", leases + "/lock", lease(`"name":"lock","resourceVersion":"1","labels":{"x":"y"}`, `"holderIdentity":"b"`), 200,
-			[]string{kept("2", `"holderIdentity":"b"`)},
-		},
+		{"GET", leases + "/lock?timeout=5s", "", 200, []string{itself + kept("1", "1", held)}},
+		{"PUT", leases + "/lock", lease(labelled+`,"resourceVersion":"1",`+made("1"), `"holderIdentity":"b"`), 200, []string{itself + kept("2", "1", `"holderIdentity":"b"`)}},
+		{"PUT", leases + "/lock", lease(labelled+`,"resourceVersion":"2"`, `"holderIdentity":"b","unknown":1`), 200, []string{itself + kept("2", "1", `"holderIdentity":"b"`)}},
+		{"GET", leases, "", 200, []string{`{"resourceVersion":"2"},"items":[{` + kept("2", "1", `"holderIdentity":"b"`) + `]}`}},
 		{"PUT", leases + "/lock", lease(`"name":"lock","resourceVersion":"1"`, held), 409, []string{`"reason":"Conflict"`, "has been modified"}},
-		{"DELETE", leases + "/lock", `{"preconditions":{"resourceVersion":"1"}}`, 409, []string{`"reason":"Conflict"`}},
-		{"DELETE", leases + "/lock", "", 200, []string{`"status":"Success"`}},
+		{"PUT", leases + "/lock", lease(`"name":"lock","resourceVersion":"2",`+made("9"), held), 409, []string{`"reason":"Conflict"`, "StorageError"}},
+		{
+			"PUT", leases + "/lock", lease(`"name":"lock"`, held), 422, []string{`"reason":"Invalid"`, "must be specified for an update",
+				`"causes":[{"reason":"FieldValueInvalid","message":"Invalid value: 0: must be specified for an update","field":"metadata.resourceVersion"}]`},
+		},
+		{"DELETE", leases + "/lock", `{"preconditions":{"resourceVersion":"1"}}`, 409, []string{`"reason":"Conflict"`, "(1) does not match the ResourceVersion in record (2)"}},
+		{"DELETE", leases + "/lock", `{"preconditions":{"uid":"x"}}`, 409, []string{`"reason":"Conflict"`, `"kind":"Lease"`, "the UID in the precondition (x)"}},
+		{"DELETE", leases + "/lock", `{"preconditions":{"resourceVersion":"2",` + made("1") + `}}`, 200, []string{`"status":"Success"`, made("1")}},
 		{"DELETE", leases + "/lock", "", 404, []string{`"reason":"NotFound"`}},
+		{"PUT", leases + "/lock", lease(`"name":"lock","resourceVersion":"2",`+made("1"), held), 409, []string{`"reason":"Conflict"`}},
+		{"PUT", leases + "/lock", lease(labelled+`,"resourceVersion":"2"`, `"renewTime":"2026-01-01T02:00:00.000000+02:00"`), 201, []string{itself + kept("3", "3", `"renewTime":"2026-01-01T00:00:00.000000Z"`)}},
 	} {
 		s.answer = nil
-		require.True(t, s.Receive([]byte(asked(x.method, x.path, x.body)), s.send))
+		require.True(t, s.Receive([]byte(asked(x.method, x.path, x.body)), s.send), x.body)
 		status, body := answered(t, s.answer)
 		require.Equal(t, x.status, status, "%s %s: %s", x.method, x.path, body)
 		for _, text := range x.says {
@@ -104,15 +115,24 @@ func TestRequestsThatAreNoneOfALeaseAreRefused(t *testing.T) {
 	}{
 		"another path":        {asked("GET", "/api/v1/namespaces/default/configmaps/lock", ""), "404", `"reason":"NotFound"`},
 		"no namespace":        {asked("GET", "/apis/coordination.k8s.io/v1/namespaces//leases/lock", ""), "404", `"reason":"NotFound"`},
-		"a list":              {asked("GET", leases, ""), "405", `"reason":"MethodNotAllowed"`},
+		"a list of some":      {asked("GET", leases+"?labelSelector=x", ""), "501", "has no labelSelector"},
+		"a watch":             {asked("GET", leases+"?watch=1", ""), "501", "has no watch"},
+		"a trial run":         {asked("POST", leases+"?dryRun=All", `{"metadata":{"name":"lock"}}`), "501", "has no dryRun"},
+		"a trial deletion":    {asked("DELETE", leases+"/lock", `{"dryRun":["All"]}`), "501", "has no dryRun"},
+		"a finalizer":         {asked("POST", leases, `{"metadata":{"name":"lock","finalizers":["x"]}}`), "501", "has no finalizers"},
+		"a version of none":   {asked("POST", leases, `{"metadata":{"name":"lock","resourceVersion":"1"}}`), "500", "should not be set on objects to be created"},
+		"no such name":        {asked("POST", leases, `{"metadata":{"name":"Lock"}}`), "422", "RFC 1123 subdomain"},
+		"a long name":         {asked("POST", leases, `{"metadata":{"name":"`+strings.Repeat("a", 254)+`"}}`), "422", "no more than 253"},
+		"a pod":               {asked("POST", leases, `{"kind":"Pod","metadata":{"name":"lock"}}`), "400", `"reason":"BadRequest"`},
+		"no time":             {asked("POST", leases, `{"metadata":{"name":"lock"},"spec":{"renewTime":"now"}}`), "400", `"reason":"BadRequest"`},
 		"a patch":             {asked("PATCH", leases+"/lock", "{}"), "405", `"reason":"MethodNotAllowed"`},
 		"protobuf":            {asked("POST", leases, "k8s\x00", "Content-Type: application/vnd.kubernetes.protobuf"), "415", "ContentType"},
 		"no JSON":             {asked("POST", leases, "lease"), "400", `"reason":"BadRequest"`},
 		"no name":             {asked("POST", leases, "{}"), "422", "metadata.name: Required value"},
 		"another name":        {asked("PUT", leases+"/lock", `{"metadata":{"name":"other"}}`), "400", "does not match the name on the URL (lock)"},
 		"another namespace":   {asked("POST", leases, `{"metadata":{"name":"lock","namespace":"other"}}`), "400", "does not match the namespace"},
-		"no version":          {asked("PUT", leases+"/lock", `{"metadata":{"name":"lock"}}`), "422", "must be specified for an update"},
-		"no number":           {asked("PUT", leases+"/lock", `{"metadata":{"name":"lock","resourceVersion":"x"}}`), "422", "metadata.resourceVersion"},
+		"no name to replace":  {asked("PUT", leases+"/lock", `{}`), "400", "name must be provided"},
+		"no number":           {asked("PUT", leases+"/lock", `{"metadata":{"name":"lock","resourceVersion":"x"}}`), "500", "invalid syntax"},
 		"a life of nothing":   {asked("POST", leases, `{"metadata":{"name":"lock"},"spec":{"leaseDurationSeconds":0}}`), "422", "must be greater than 0"},
 		"a spec of no object": {asked("POST", leases, `{"metadata":{"name":"lock"},"spec":7}`), "400", `"reason":"BadRequest"`},
 		"HTTP/2":              {"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "505", "HTTP Version Not Supported"},
