@@ -29,6 +29,18 @@ func unlessMissing(t *testing.T, err error) {
 	require.NoError(t, err)
 }
 
+// TestWhoMissesAProgramIsToldHowToGetIt from a package, or from its source.
+func TestWhoMissesAProgramIsToldHowToGetIt(t *testing.T) {
+	h := newHost(t)
+	t.Setenv("PATH", "")
+	_, err := h.Etcd("etcd")
+	require.EqualError(t, err, "etcd is not installed; on Debian: apt-get install etcd-server")
+	_, err = h.MinIO("minio")
+	require.EqualError(t, err, "minio is not on PATH, and in no package of Debian; to build it in a folder, and put that on PATH: .ci/servers FOLDER minio")
+	_, err = h.KubeAPIServer("kube-apiserver")
+	require.ErrorContains(t, err, ".ci/servers FOLDER kube-apiserver")
+}
+
 func ask(t *testing.T, r *real.Redis, command ...string) string {
 	t.Helper()
 	reply, err := r.Ask(command...)

@@ -1,6 +1,7 @@
 package serve_test
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"maps"
@@ -25,6 +26,7 @@ type conversation []exchange
 // httpSide is a server that is asked: a real one, or ours.
 type httpSide struct {
 	endpoint string
+	client   *http.Client             // nil: the one for servers without TLS
 	sign     func(*http.Request)      // nil: nobody asks who it is
 	plant    func(line string) string // a mistake that is made on the way; nil: none
 }
@@ -48,7 +50,7 @@ func (s *httpSide) try(line string) (*http.Response, string, error) {
 	if s.sign != nil {
 		s.sign(r)
 	}
-	a, err := exchangeClient.Do(r)
+	a, err := cmp.Or(s.client, exchangeClient).Do(r)
 	if err != nil {
 		return nil, "", err
 	}

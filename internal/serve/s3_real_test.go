@@ -434,11 +434,7 @@ func TestS3KeepsWhatItHasAcknowledgedAsMinIODoes(t *testing.T) {
 			require.NoError(t, server.Kill())
 			require.NoError(t, server.Restart())
 		} else {
-			for _, line := range []string{"crash object-1", "restart object-1"} {
-				var answer strings.Builder
-				require.NoError(t, w.Control(t.Context(), strings.NewReader(line), &answer))
-				require.Equal(t, line+"\n", answer.String())
-			}
+			restart(t, w)
 		}
 		exchangeClient.CloseIdleConnections()
 		say("GET /locks?list-type=2")
@@ -449,6 +445,16 @@ func TestS3KeepsWhatItHasAcknowledgedAsMinIODoes(t *testing.T) {
 	}
 	require.Equal(t, told[0], told[1])
 	require.Contains(t, told[1], ": 1 of at most 1000, more: false")
+}
+
+// restart kills our server, and starts it again.
+func restart(t *testing.T, w *serve.World) {
+	t.Helper()
+	for _, line := range []string{"crash object-1", "restart object-1"} {
+		var answer strings.Builder
+		require.NoError(t, w.Control(t.Context(), strings.NewReader(line), &answer))
+		require.Equal(t, line+"\n", answer.String())
+	}
 }
 
 // breakOff sends half of an object, and is gone.
