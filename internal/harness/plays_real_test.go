@@ -75,6 +75,7 @@ var redisPlays = []play{{
 		for _, command := range []string{
 			"SET k v NX PX 100000", "SET k w NX PX 100000", "GET k", "GET none", "INCR k", "INCR n", "PTTL none", "DEL k n", "NOSUCH",
 			"EVAL return{1,'a',false,{2}} 0", "EVAL return{ok='FINE'} 0", "EVAL return{err='NO'} 0",
+			"WATCH w", "SET w v", "MULTI", "GET w", "EXEC", "BLPOP none 0.01",
 		} {
 			tell("%s: %s", command, replyOf(p.Redis(0).Do(0, strings.Fields(command)...)))
 		}

@@ -52,3 +52,25 @@ func TestNoLockIsAskedToSurviveSharedRandomNumbers(t *testing.T) {
 		}
 	}
 }
+
+// Where clients compare the times of different clocks, nobody is kept out, or let in, if those clocks differ.
+func TestLocksThatCompareClocksAreAskedWhereTheseAgree(t *testing.T) {
+	compare := 0
+	for _, a := range locks.Catalogue().All() {
+		s := Of(a)
+		if !s.Wall {
+			continue
+		}
+		compare++
+		for _, p := range For(s) {
+			if !slices.Contains([]Name{ExclusionAtService, ExclusionWithinLease, Progress}, p.Name) {
+				continue
+			}
+			for _, k := range []search.Kind{search.ClientClock, search.ServerAhead, search.ServerBack, search.Drift} {
+				assert.NotContains(t, p.Model.Faults, k, "%s: %s", a.Name, p.Name)
+			}
+			assert.Zero(t, p.Model.Drift, "%s: %s", a.Name, p.Name)
+		}
+	}
+	require.NotZero(t, compare)
+}

@@ -64,7 +64,7 @@ func (s *Subject) onDatabase() []Promise {
 	if !s.Fresh { // the late release of an owner may end what it has taken since
 		messages = waiting
 	}
-	list := append([]Promise{service.played("service", late), release.played("release", late), Promise{
+	list := s.bySameClocks([]Promise{service.played("service", late), release.played("release", late), Promise{
 		Name: ExclusionWithinLease, Property: checker.MutualExclusion, Model: search.FaultModel{
 			Faults:  append(slow(search.ServerCrash, search.PowerLoss, search.ServerBack, search.Drift), messages...),
 			Storage: waiting, Within: 80, Drift: 5_000, Tasks: 2,
@@ -76,13 +76,8 @@ func (s *Subject) onDatabase() []Promise {
 		Name: Progress, Property: checker.Progress, Focus: deaths, Extend: s.lateAtMost, Keeps: s.isLateAtMost, Model: search.FaultModel{
 			Faults: slow(search.ServerCrash, search.Stall, search.Delay, search.Break), Progress: 10,
 		}, Why: `The lease of a dead holder is over by the server's clock.`,
-	}}, s.fenced(every)...)
-	for i := range list {
-		if s.Wall && slices.Contains([]Name{ExclusionAtService, ExclusionWithinLease, Progress}, list[i].Name) {
-			list[i] = withSameClocks(list[i])
-		}
-	}
-	return list
+	}})
+	return append(list, s.fenced(every)...)
 }
 
 // missed is when a server has certainly missed a machine, and another client has had time to ask: what is not acknowledged is repeated

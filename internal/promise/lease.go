@@ -99,10 +99,7 @@ func (s *Subject) onLease() []Promise {
 			own.Forgives = nil
 		}
 	}
-	if s.Wall {
-		list[0], list[2] = withSameClocks(list[0]), withSameClocks(list[2])
-	}
-	return append(list, s.fenced(search.FaultModel{
+	return append(s.bySameClocks(list), s.fenced(search.FaultModel{
 		Faults:  search.Kinds(search.SameRandom, search.ServerCrash, search.PowerLoss, search.Evict),
 		Storage: network, Tasks: 2, Waits: true, Drift: 100_000,
 	})...)
@@ -110,6 +107,17 @@ func (s *Subject) onLease() []Promise {
 
 // serversFault forgives what a server has done: memcached ends items up to a second early.
 func serversFault(_ *history.History, v *checker.Violation) bool { return v.Broken == checker.Server }
+
+// bySameClocks returns the promises of a lock. One whose clients compare the times of different clocks keeps only what a release
+// promises whatever the clocks show.
+func (s *Subject) bySameClocks(list []Promise) []Promise {
+	for i := range list {
+		if s.Wall && list[i].Name != ReleaseSafety {
+			list[i] = withSameClocks(list[i])
+		}
+	}
+	return list
+}
 
 // withSameClocks returns a promise that holds as long as all clocks show the same.
 func withSameClocks(p Promise) Promise {

@@ -143,7 +143,7 @@ func toLocks(r *redis.Reply) (locks.Reply, error) {
 	switch r.Type {
 	case redis.ReplyError:
 		return locks.Reply{}, &locks.RedisError{Text: r.Text}
-	case redis.ReplyNil:
+	case redis.ReplyNil, redis.ReplyNilArray:
 		return locks.Reply{Nil: true}, nil
 	case redis.ReplyArray:
 		array := make([]locks.Reply, len(r.Elems))
