@@ -134,6 +134,71 @@ func TestLockWithItsOwnScriptsIsNotAccused(t *testing.T) {
 	}))
 }
 
+// queueing is a lock with a list of those who wait.
+type queueing struct {
+	p    locks.Process
+	call func(body string, args ...string) (bool, error)
+}
+
+const queueUp = `local value = redis.call('get', KEYS[1])
+if value and value ~= ARGV[1] then
+	if ARGV[2] == 'waits' and not redis.call('lpos', KEYS[2], ARGV[1]) then redis.call('rpush', KEYS[2], ARGV[1]) end
+	return 0
+end
+redis.call('lrem', KEYS[2], 0, ARGV[1])
+redis.call('set', KEYS[1], ARGV[1], 'PX', 10000)
+return 1`
+const handOver = `redis.call('lrem', KEYS[2], 0, ARGV[1])
+if redis.call('get', KEYS[1]) ~= ARGV[1] then return 0 end
+local next = redis.call('lpop', KEYS[2])
+if next then redis.call('set', KEYS[1], next, 'PX', 1500) else redis.call('del', KEYS[1]) end
+return 1`
+
+func (q queueing) Acquire(wait time.Duration) (locks.Lease, error) {
+	value, waits := q.p.RandomValue(), ""
+	if wait != locks.Try {
+		waits = "waits"
+	}
+	for {
+		won, err := q.call(queueUp, value, waits)
+		switch {
+		case won:
+			return locks.Lease{Value: value}, nil
+		case err != nil || wait == locks.Try:
+			_, _ = q.call(handOver, value)
+			return locks.Lease{}, refusedIf(true, err)
+		}
+		q.p.Sleep(100 * time.Millisecond)
+	}
+}
+
+func (q queueing) Release(l locks.Lease) error {
+	_, err := q.call(handOver, l.Value)
+	return err
+}
+
+// TestAKeyThatIsHandedOverIsItsNewOwners: what gives a lock back gives it to the first in a list of those who wait, and a late clean-up of a try
+// does so, too.
+func TestAKeyThatIsHandedOverIsItsNewOwners(t *testing.T) {
+	a := algorithm(nil)
+	a.New = func(o locks.Options) locks.Builder {
+		return func(p locks.Process) (locks.Lock, error) {
+			return queueing{p, func(body string, args ...string) (bool, error) {
+				r, err := locks.Eval(p.Redis(0), time.Second, locks.Script{Body: body}, []string{o.Key, "waiters"}, args...)
+				return r.Int == 1, err
+			}}, nil
+		}
+	}
+	found := verdicts(t, a, `
+clients: {a: {tasks: 2, wait: try, again: 2.5s}, b: {start: 2s, again: 2.5s}}
+network: {latency: 1ms}
+faults:
+  - {after: {node: redis-1, does: reply, what: acquire}, pause: redis-1, for: 1ms}
+  - {after: {node: a, does: acquired}, pause: redis-1, for: 10s}
+`)
+	require.Zero(t, found[checker.ReleaseSafety][checker.Violated])
+}
+
 // TestAnEmptyFileIsSeenToBeHeld: a lock file on S3 need not say whose it is.
 func TestAnEmptyFileIsSeenToBeHeld(t *testing.T) {
 	a := algorithm(func(p locks.Process, o locks.Options) handmade {

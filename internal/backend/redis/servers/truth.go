@@ -162,7 +162,8 @@ func (t *truth) carriedOut(i int, s *redis.Server, r *redis.Request, changes []r
 
 // notes reports whether a release writes a string that is not its own hold's: a note that the lock is free, or what others have there.
 func (t *truth) notes(r *redis.Request, change *redis.Change) bool {
-	return r.Leaving && change.Op == redis.OpSet && change.Kind == redis.KindString && t.wrote(change.Value) != history.ID(r.Tag)
+	leaves := r.Leaving || r.Purpose == trace.ToRelease // the clean-up of a try is a release, too
+	return leaves && change.Op == redis.OpSet && change.Kind == redis.KindString && t.wrote(change.Value) != history.ID(r.Tag)
 }
 
 // wrote returns the acquisition that has last written a value; 0 if none has.
