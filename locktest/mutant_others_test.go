@@ -355,3 +355,61 @@ func (l *sessionLock) Release(locks.Lease) error {
 	}
 	return heldIf(released, err)
 }
+
+// watchedItem is a right lock: an item of memcached that has no end, and that those take over who have not seen it change for a lease. It makes the
+// item first, and takes it when it comes again.
+type watchedItem struct {
+	p     locks.Process
+	seen  uint64
+	since locks.Monotonic
+}
+
+func newWatchedItem(p locks.Process) (locks.Lock, error) { return &watchedItem{p: p}, nil }
+
+func (l *watchedItem) Acquire(wait time.Duration) (locks.Lease, error) {
+	return poll(l.p, wait, func() (locks.Lease, bool) {
+		item, found, err := l.p.Memcached().Gets(time.Second, "lock")
+		if err == nil && !found {
+			_, err = l.p.Memcached().Add(time.Second, "lock", "", 0)
+		}
+		now := l.p.Monotonic()
+		if l.seen != item.CAS {
+			l.seen, l.since = item.CAS, now
+		}
+		if err != nil || !found || item.Value != "" && now.Sub(l.since) < 11*time.Second {
+			return locks.Lease{}, false
+		}
+		lease := locks.Lease{Value: l.p.RandomValue(), Deadline: locks.MonotonicDeadline(now.Add(9900 * time.Millisecond))}
+		ours, err := l.p.Memcached().CompareAndSwap(time.Second, item, lease.Value, 0)
+		return lease, err == nil && ours
+	})
+}
+
+func (l *watchedItem) Release(lease locks.Lease) error {
+	item, found, err := l.p.Memcached().Gets(time.Second, "lock")
+	if err != nil || !found || item.Value != lease.Value {
+		return heldIf(false, err)
+	}
+	ours, err := l.p.Memcached().CompareAndSwap(time.Second, item, "", 0)
+	return heldIf(ours, err)
+}
+
+// newCounter is a lock whose tries each prolong the life of the counter by which they are told who is first.
+func newCounter(p locks.Process) (locks.Lock, error) { return counter{p}, nil }
+
+type counter struct{ p locks.Process }
+
+func (c counter) Acquire(wait time.Duration) (locks.Lease, error) {
+	return poll(c.p, wait, func() (locks.Lease, bool) {
+		n, err := c.p.Redis(0).Do(time.Second, "INCR", "lock")
+		if err == nil {
+			_, err = c.p.Redis(0).Do(time.Second, "PEXPIRE", "lock", "10000")
+		}
+		return locks.Lease{}, err == nil && n.Int == 1
+	})
+}
+
+func (c counter) Release(locks.Lease) error {
+	gone, err := c.p.Redis(0).Do(time.Second, "DEL", "lock")
+	return heldIf(gone.Int == 1, err)
+}

@@ -63,6 +63,7 @@ type plant struct {
 	looksAndProlongs bool // … after a look whether the key is its own
 	tells            bool // … and leases have a notice of loss …
 	isSilent         bool // … that never comes
+	sendsNothing     bool // … in its own books alone: it tells its holder when it comes to that too late
 	endsAtError      bool // … until a renewal fails, of which the holder is not told
 	rewrites         bool // … by writing it again with the same value, which is right
 	resets           bool // … and makes the key if it is gone
@@ -301,10 +302,14 @@ func (l *leaseLock) renew(p locks.Process, value string, stop locks.Signal) {
 	if l.tooLate {
 		every = l.ttl + l.ttl/10
 	}
-	for p.Wait(every, stop) < 0 {
+	for last := p.Monotonic(); p.Wait(every, stop) < 0; last = p.Monotonic() {
 		var reply locks.Reply
 		var err error
 		switch {
+		case l.sendsNothing:
+			if reply.Int = 1; p.Monotonic().Sub(last) > l.ttl {
+				return
+			}
 		case l.resets:
 			_, err = p.Redis(0).Do(l.timeout, "SET", "lock", value, "PX", millis(l.ttl))
 			reply.Int = 1

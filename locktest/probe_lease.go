@@ -87,7 +87,7 @@ func (p *prober) lifeByItself() time.Duration {
 		life = p.inherits(waits)
 	}
 	if life <= 0 {
-		return 0
+		return p.lifeUntried()
 	}
 	if p.key.key != "" {
 		p.giveUpKey("it has no end, and the lock ends nevertheless")
@@ -96,6 +96,26 @@ func (p *prober) lifeByItself() time.Duration {
 	asks.Start, asks.Wait, asks.Again = life-min(life/10, time.Second), locks.Try, time.Millisecond
 	if exact := p.inherits(asks); exact > 0 {
 		return min(life, exact)
+	}
+	return life
+}
+
+// lifeUntried returns how long somebody is kept out who asks once, though one that asks again and again waits forever: each try may prolong
+// what the dead holder has left. 0 if the lock has no end.
+func (p *prober) lifeUntried() time.Duration {
+	once := alone
+	once.Name, once.Wait, once.Again, once.Sections = "b", locks.Try, 0, 1
+	kept, free := time.Duration(0), longestLease+time.Minute
+	life := time.Duration(0)
+	for once.Start = free; free-kept > time.Millisecond; once.Start = kept + (free-kept)/2 {
+		switch got := p.inherits(once); {
+		case got > 0:
+			free, life = once.Start, got
+		case life == 0:
+			return 0
+		default:
+			kept = once.Start
+		}
 	}
 	return life
 }

@@ -130,7 +130,9 @@ func (s *Subject) noticeOfLoss() Promise {
 			asks := s.worker("c", s.TTL/20, 0) // and is refused, which says that the lock was held
 			asks.Wait, asks.Again = locks.Try, 0
 			of.Clients = []scenarios.Client{s.worker("a", 0, 20*s.TTL), s.worker("b", long, s.TTL/10), asks}
-			of.Faults = []sim.Fault{s.loss(src)}
+			if of.Faults = []sim.Fault{s.loss(src)}; s.Expires && src.Below(4) == 0 {
+				of.Faults = nil // what is not renewed, or only its holder believes to be, is over in time as well
+			}
 		},
 		Keeps: func(of *scenarios.Scenario) bool { // the holder alone waits so early: else nobody may have been told yet
 			early := 0

@@ -114,15 +114,21 @@ func (r *reducer) writesLate() bool {
 
 // wroteLate reports whether an acquisition began to write after the last of its grants had ended.
 func (r *reducer) wroteLate(id history.ID) bool {
-	h, end := r.seen.result.History, trace.Instant(-1)
-	for _, g := range h.Grants {
+	end := r.grantedUntil(id)
+	return end >= 0 && slices.ContainsFunc(r.seen.result.History.Accesses, func(x history.Access) bool {
+		return x.Acquisition == id && x.Op == history.Write && x.Invoked > end
+	})
+}
+
+// grantedUntil is when the last grant of an acquisition ended; less than 0 if it had none.
+func (r *reducer) grantedUntil(id history.ID) trace.Instant {
+	end := trace.Instant(-1)
+	for _, g := range r.seen.result.History.Grants {
 		if g.Acquisition == id {
 			end = max(end, g.To)
 		}
 	}
-	return end >= 0 && slices.ContainsFunc(h.Accesses, func(x history.Access) bool {
-		return x.Acquisition == id && x.Op == history.Write && x.Invoked > end
-	})
+	return end
 }
 
 // isHalfWritten reports whether an acquisition has written some registers, and not all.

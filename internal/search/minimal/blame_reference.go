@@ -22,6 +22,9 @@ func (r *reducer) compared(c *Counterexample) Blame {
 	renewed := lock.Renews || lock.Extends && r.now.Lock.Renew > 0
 	stale, gaveUp := slices.Contains(c.form.causes, belated), slices.Contains(c.form.causes, givesUp)
 	name := locks.ReferenceOf(&lock, renewed || gaveUp) // one that keeps what it holds
+	if r.tellsNothing() {
+		return Blame{Party: ThisLock, Text: "it states a notice of loss, and gives none for a lease and longer"}
+	}
 	states := r.states(deadline)
 	if (stale || states) && name == "set-nx-lua" && r.now.Servers.Replicas == 0 {
 		name = "redlock" // on one server it does the same, states a deadline, and looks at the clock when the answer has come
@@ -76,6 +79,19 @@ func (r *reducer) compared(c *Counterexample) Blame {
 	}
 	text := fmt.Sprintf("%s keeps the property %s (runs compared: %d)", name, where, kept)
 	return Blame{Party: ThisLock, Reference: name, Text: text}
+}
+
+// tellsNothing reports whether a participant that heeds notices of loss, which its lock states, was given none, a lease after it had lost
+// the lock and all faults were over.
+func (r *reducer) tellsNothing() bool {
+	h, v := r.seen.result.History, r.seen.violation
+	by := v.At.Add(-r.now.Lock.TTL)
+	acts := func(f history.Fault) bool { return f.Fired && by < f.End && !f.Sets }
+	return !slices.ContainsFunc(h.Faults, acts) && slices.ContainsFunc(v.Acquisitions, func(id history.ID) bool {
+		a := h.Acquisition(id)
+		b, ok := a.Belief()
+		return ok && a.CanLearn && a.Style != history.Careless && b.From <= v.At && v.At <= b.To && 0 <= r.grantedUntil(id) && r.grantedUntil(id) <= by
+	})
 }
 
 // withoutKey is the link between the first participant and the servers on which it had no key.
