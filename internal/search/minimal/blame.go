@@ -70,6 +70,9 @@ func (r *reducer) blame(c *Counterexample) Blame {
 	if text := r.mistaken(); text != "" {
 		return Blame{Party: Application, Text: text}
 	}
+	if timed(c.Property) && r.isHeldThroughout() {
+		return Blame{Party: Application, Text: "its holder works, and holds the lock, for as long as others may wait"}
+	}
 	if r.serverFailed(c) {
 		return Blame{Party: Server, Text: r.failure()}
 	}
@@ -80,17 +83,19 @@ func (r *reducer) blame(c *Counterexample) Blame {
 		return Blame{Text: "the work was interrupted before that"}
 	case b.Party != ThisLock && (broken == checker.Server || oneServer && r.losesUnderWrites()):
 		b.Party, b.Text = Server, r.failure()
-	case timed(c.Property) && r.keepsTooLong():
+	case timed(c.Property) && (r.keepsTooLong() || r.onlyServersClocks()):
 		b.Party, b.Text = Server, "by its clock, which is slow or was set back, it keeps for too long what it has granted"
 	case broken != checker.Lock && r.ignoresDeadline():
 		b.Party, b.Text = Application, "it continues past the stated deadline of its lease; clients that heed the deadline keep the property"
 	case b.Party == ThisLock && r.hearsAfterAccess():
 		b.Party = AnyLock
 		b.Text = "its holder has an access under way when the servers end its hold, and heeds the notice of loss as soon as that is over"
+	case b.Party == ThisLock && !r.states(deadline) && c.OutOfTime() && r.standsStill(): // of a deadline the reference lock knows more
+		b.Party, b.Text = AnyLock, standsStill
 	case b.Party == ThisLock && c.Property == checker.ExclusionAtService && r.grantsByFastClock(c):
 		b.Party, b.Text = Server, "by its fast clock it ended early what it had granted; "+b.Reference+" does not go by that clock"
 	case b.Party == ThisLock && c.Property == checker.ExclusionAtService && r.countsFast(b.Reference):
-		b.Party, b.Text = AnyLock, "a client that waits counts the lease by its own clock, which is fast"
+		b.Party, b.Text = AnyLock, "a client that waits tells the end of the lease by its own clock, which is fast"
 	case b.Party == ThisLock:
 	case b.Party == Unclear && c.Property == checker.SilentLoss && r.endedByRelease():
 		b.Party, b.Text = ThisLock, "another client's release ended what was granted"
@@ -99,7 +104,7 @@ func (r *reducer) blame(c *Counterexample) Blame {
 	case b.Party == Unclear && newCast(r.now, r.seen).halfDone && r.stoppedInTime():
 		b.Party, b.Text = Application, "it stopped within its critical section, as a holder that loses the lock must, and left it half done"
 	case b.Party == Unclear && c.OutOfTime() && r.standsStill():
-		b.Party, b.Text = AnyLock, "its holder is paused when its lease ends, and can neither renew it nor notice its end"
+		b.Party, b.Text = AnyLock, standsStill
 	case b.Party == Unclear && broken == checker.Application:
 		if text := r.acted(); text != "" {
 			b.Party, b.Text = Application, text
@@ -144,6 +149,8 @@ func (r *reducer) ignoresDeadline() bool {
 	}
 	return r.keeps(s)
 }
+
+const standsStill = "its holder is paused when its lease ends, and can neither renew it nor notice its end"
 
 // standsStill reports whether a participant was paused when its grant ended, and at the violation still was, or does not
 // listen to notices.

@@ -114,16 +114,16 @@ func (r *reducer) writesLate() bool {
 
 // wroteLate reports whether an acquisition began to write after the last of its grants had ended.
 func (r *reducer) wroteLate(id history.ID) bool {
-	end := r.grantedUntil(id)
+	end := grantedUntil(r.seen.result.History, id)
 	return end >= 0 && slices.ContainsFunc(r.seen.result.History.Accesses, func(x history.Access) bool {
 		return x.Acquisition == id && x.Op == history.Write && x.Invoked > end
 	})
 }
 
 // grantedUntil is when the last grant of an acquisition ended; less than 0 if it had none.
-func (r *reducer) grantedUntil(id history.ID) trace.Instant {
+func grantedUntil(h *history.History, id history.ID) trace.Instant {
 	end := trace.Instant(-1)
-	for _, g := range r.seen.result.History.Grants {
+	for _, g := range h.Grants {
 		if g.Acquisition == id {
 			end = max(end, g.To)
 		}

@@ -22,15 +22,21 @@ func (r *reducer) compared(c *Counterexample) Blame {
 	renewed := lock.Renews || lock.Extends && r.now.Lock.Renew > 0
 	stale, gaveUp := slices.Contains(c.form.causes, belated), slices.Contains(c.form.causes, givesUp)
 	name := locks.ReferenceOf(&lock, renewed || gaveUp) // one that keeps what it holds
-	if r.tellsNothing() {
+	switch {
+	case r.tellsNothing():
 		return Blame{Party: ThisLock, Text: "it states a notice of loss, and gives none for a lease and longer"}
+	case r.statesTooMuch():
+		return Blame{Party: ThisLock, Text: "it states a deadline that is later than the end of what it was granted"}
 	}
 	states := r.states(deadline)
 	if (stale || states) && name == "set-nx-lua" && r.now.Servers.Replicas == 0 {
 		name = "redlock" // on one server it does the same, states a deadline, and looks at the clock when the answer has come
 	}
+	if name == "k8s-lease" && !lock.Lingers && (timed(c.Property) || c.Property == checker.Leak) {
+		name = "k8s-release-on-cancel" // which gives back what it held
+	}
 	switch {
-	case !stale && !gaveUp && (c.OutOfTime() || c.Property == checker.Resource && r.writesLate()) && lock.Lease && !renewed && lock.Authority != locks.Majority && r.lastsALease() && !states:
+	case !stale && !gaveUp && (c.OutOfTime() || c.Property == checker.Resource && r.writesLate()) && lock.Lease && !renewed && lock.Authority != locks.Majority && r.lastsALease() && !states && !r.isNeverGranted():
 		return Blame{Party: AnyLock, Text: "a " + cmp.Or(c.form.holds, "lease") + " ended while its holder continued, and locks of this kind state no deadline"}
 	case name == "":
 		return Blame{Text: "the catalogue has no reference lock of this kind"}
@@ -90,7 +96,29 @@ func (r *reducer) tellsNothing() bool {
 	return !slices.ContainsFunc(h.Faults, acts) && slices.ContainsFunc(v.Acquisitions, func(id history.ID) bool {
 		a := h.Acquisition(id)
 		b, ok := a.Belief()
-		return ok && a.CanLearn && a.Style != history.Careless && b.From <= v.At && v.At <= b.To && 0 <= r.grantedUntil(id) && r.grantedUntil(id) <= by
+		return ok && a.CanLearn && a.Style != history.Careless && b.From <= v.At && v.At <= b.To && 0 <= grantedUntil(h, id) && grantedUntil(h, id) <= by
+	})
+}
+
+// statesTooMuch reports whether a participant that heeds deadlines was stated one after its grant's end, though all clocks are right.
+func (r *reducer) statesTooMuch() bool {
+	h, v := r.seen.result.History, r.seen.violation
+	wrong := func(f sim.Fault) bool { return f.Action.Kind == sim.SetClock }
+	if v.Broken == checker.Server || len(r.now.Clocks) > 0 || slices.ContainsFunc(r.now.Faults, wrong) {
+		return false
+	}
+	return slices.ContainsFunc(h.Grants, func(g history.Grant) bool {
+		a := h.Acquisition(g.Acquisition)
+		return a != nil && slices.Contains(v.Acquisitions, a.ID) && a.Style == history.Careful && a.HasDeadline &&
+			g.Ended == history.ByDeadline && g.To == grantedUntil(h, a.ID) && g.To <= v.At && v.At < a.Deadline
+	})
+}
+
+// isNeverGranted reports whether a participant believes to hold what it was never granted.
+func (r *reducer) isNeverGranted() bool {
+	return slices.ContainsFunc(r.seen.violation.Acquisitions, func(id history.ID) bool {
+		_, believes := r.seen.result.History.Acquisition(id).Belief()
+		return believes && grantedUntil(r.seen.result.History, id) < 0
 	})
 }
 
@@ -108,6 +136,11 @@ func (r *reducer) withoutKey() (l sim.Link) {
 		}
 	}
 	return l
+}
+
+// isHeldThroughout reports whether one client has held the lock, and believed so, for as long as nobody else was let in.
+func (r *reducer) isHeldThroughout() bool {
+	return r.isInUse() && !slices.ContainsFunc(r.now.Faults, func(f sim.Fault) bool { return f.Action.Kind != sim.Crash })
 }
 
 // isInUse reports whether, at the moment of the violation, a client that believes to hold the lock has held it all the while: one whose

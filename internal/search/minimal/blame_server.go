@@ -21,6 +21,8 @@ func (r *reducer) serverFailed(c *Counterexample) bool {
 	case r.endedByClock() != "":
 		return true
 	case v.Broken != checker.Server:
+		return c.Property == checker.Resource && r.losesResource()
+	case v.Gone == history.Kept && r.now.Servers.Facts().Stands: // what a majority has acknowledged it knows: a lock may ask for that
 		return false
 	case v.Gone != history.Expired:
 		return true
@@ -64,12 +66,31 @@ func (r *reducer) clockOf(node string, wrong func(step time.Duration, rate int64
 		})
 }
 
+// losesResource reports whether the servers that keep the resource's data, too, have lost what a participant had there.
+func (r *reducer) losesResource() bool {
+	v := r.seen.violation
+	return r.now.Resource.Guarded && slices.ContainsFunc(r.seen.result.History.Copies, func(k history.Copy) bool {
+		return slices.Contains(v.Acquisitions, k.Acquisition) && k.Gone == history.Wiped && k.To <= v.At
+	})
+}
+
+// onlyServersClocks reports whether nothing but clocks of servers went wrong.
+func (r *reducer) onlyServersClocks() bool {
+	names := r.now.Servers.Names()
+	return len(r.now.Faults)+len(r.now.Clocks) > 0 &&
+		!slices.ContainsFunc(r.now.Faults, func(f sim.Fault) bool {
+			return f.Action.Kind != sim.SetClock || !slices.Contains(names, f.Action.Node)
+		}) && !slices.ContainsFunc(r.now.Clocks, func(k scenarios.Clock) bool { return !slices.Contains(names, k.Node) })
+}
+
 // failure is what a server has done that broke its promise.
 func (r *reducer) failure() string {
 	v := r.seen.violation
 	switch {
 	case v.Broken != checker.Server && r.endedByClock() != "":
 		return "by its clock, which is ahead, it ended early what it had granted"
+	case v.Server == "" && r.losesResource():
+		return "it lost what it had granted"
 	case v.Server == "":
 		return "it lost, evicted or ended early what it had granted"
 	case v.Gone == history.Evicted:

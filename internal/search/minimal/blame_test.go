@@ -53,6 +53,11 @@ func blamed(t *testing.T, scenario, lock string, p checker.Property, style strin
 		wrapped(func(l locks.Lock, p locks.Process, o locks.Options) locks.Lock {
 			return repeatedRelease{l, p.Redis(0), o}
 		})
+	case "that states a deadline a second too late":
+		algorithm.Name, algorithm.Deadline = "late", locks.OnMonotonic
+		wrapped(func(l locks.Lock, p locks.Process, o locks.Options) locks.Lock {
+			return lateDeadline{l, p, o.TTL + time.Second}
+		})
 	case "of one server":
 		algorithm.Name, algorithm.Authority = "one", locks.OneNode
 	default:
@@ -88,6 +93,19 @@ type laterDeadline struct{ locks.Lock }
 func (l laterDeadline) Acquire(wait time.Duration) (locks.Lease, error) {
 	lease, err := l.Lock.Acquire(wait)
 	lease.Deadline.At += int64(2 * time.Millisecond)
+	return lease, err
+}
+
+// lateDeadline is a lock that states a deadline of its own.
+type lateDeadline struct {
+	locks.Lock
+	p  locks.Process
+	in time.Duration
+}
+
+func (l lateDeadline) Acquire(wait time.Duration) (locks.Lease, error) {
+	lease, err := l.Lock.Acquire(wait)
+	lease.Deadline = locks.MonotonicDeadline(l.p.Monotonic().Add(l.in))
 	return lease, err
 }
 
@@ -328,6 +346,85 @@ clients: {a: {work: 10s}, b: {start: 1ms}}
 network: {latency: 1ms}
 faults: [{after: {node: a, does: acquired}, pause: a, for: 2s}]
 expect: {mutual-exclusion: violated}`,
+	"too-few": `
+name: too-few
+title: What the primary sends waits, and a failover makes another one the primary that has not heard of the lock
+lock: {algorithm: mongo-ttl-w1, ttl: 1m}
+servers: {kind: mongodb}
+clients: {a: {work: 20s}, b: {start: 1ms}}
+network: {latency: 1ms}
+faults: [{after: {node: a, does: start}, stall: {from: mongod-1, to: "mongod-*", oneway: true}, for: 20s}]
+styles: careful
+expect: {mutual-exclusion: violated}`,
+	"stale-queue": `
+name: stale-queue
+title: b's lease ends while the service stands still, and b takes the lock without having its key
+lock: {algorithm: etcd-no-recheck}
+servers: {kind: etcd}
+clients: {a: {work: 20s}, b: {start: 1ms}}
+network: {latency: 1ms}
+faults: [{after: {node: a, does: acquired}, pause: etcd-1, for: 10s}]
+expect: {mutual-exclusion: violated}`,
+	"paused-holder": `
+name: paused-holder
+title: The holder is paused for longer than its lease, of which no deadline is stated
+lock: {algorithm: redlock-extend, ttl: 1s}
+servers: {masters: 3}
+clients: {a: {}, b: {start: 1ms}}
+network: {latency: 1ms}
+faults: [{after: {node: a, does: acquired}, pause: a, for: 2s}]
+styles: careful
+expect: {mutual-exclusion: violated}`,
+	"works-long": `
+name: works-long
+title: The holder works, and renews its lease, for longer than others may wait
+lock: {algorithm: redlock-extend, ttl: 1s}
+servers: {masters: 3}
+clients: {a: {work: forever}, b: {start: 1ms}}
+network: {latency: 1ms}
+progress: 8s
+expect: {progress: violated}`,
+	"set-back-when-free": `
+name: set-back-when-free
+title: The server's clock is set back after the release, of which the row tells the time
+lock: {algorithm: shedlock-db-time}
+servers: {kind: mysql}
+clients: {a: {sections: 2}}
+network: {latency: 1ms}
+faults: [{after: {node: a, does: released}, clock: mysql-1, step: -100s}]
+progress: 80s
+expect: {progress: violated}`,
+	"resource-lost": `
+name: resource-lost
+title: ZooKeeper keeps the resource, too, and loses both
+lock: {algorithm: zk-sequential}
+servers: {kind: zookeeper, persistence: lazy}
+clients: {a: {work: 50s, write: 0s}, b: {start: 1ms}}
+resource: {in: servers}
+network: {latency: 1ms}
+faults: [{at: 30s, crash: zk-2, kind: host, restart: 1ms}, {at: 20s, crash: zk-1, kind: host, restart: 10s}]
+styles: attentive
+expect: {resource: violated}`,
+	"stale-lease": `
+name: stale-lease
+title: The holder is paused until its lease is over before it learns that it has it
+lock: {algorithm: dynamodb, ttl: 3s}
+servers: {kind: object}
+clients: {a: {}, b: {start: 50ms, sections: 3, work: 300ms, think: 600ms}}
+network: {latency: 1ms}
+faults:
+  - {before: {node: a, does: send, what: acquire}, break: this}
+  - {after: {node: a, does: send, what: acquire}, nth: 2, pause: a, for: 5s}
+expect: {mutual-exclusion: violated}`,
+	"overrun-in-a-row-careful": `
+name: overrun-in-a-row-careful
+title: The holder works until the deadline
+lock: {algorithm: mysql-lease-row}
+servers: {kind: mysql}
+clients: {a: {work: 20s}, b: {start: 1ms}}
+network: {latency: 1ms}
+styles: careful
+expect: {mutual-exclusion: violated}`,
 	"same-owners": `
 name: same-owners
 title: Two clients draw the same random numbers, and one releases the lock a millisecond before the other
@@ -413,9 +510,9 @@ func TestFindingsSayWhosePromiseWasBroken(t *testing.T) {
 		{"fast-clocks", "redlock without its 2 ms", checker.MutualExclusion, "careful", minimal.Server},
 		{"rather-fast-clocks", "redlock-no-drift", checker.MutualExclusion, "careful", minimal.ThisLock},
 		{"rather-fast-clocks", "redlock-no-drift", checker.ExclusionAtService, "careful", minimal.ThisLock}, // it promises more than it may
-		{"hangs", "watchdog", checker.Progress, "careless", minimal.Unclear},                                // set-nx-lua lets two hold the lock
-		{"fast-store", "azure-blob-lease", checker.ExclusionAtService, "careless", minimal.Server},          // k8s-lease goes by its clients' clocks
-		{"fast-observer", "dynamodb", checker.ExclusionAtService, "careless", minimal.AnyLock},              // k8s-lease sees the last renewal later
+		{"hangs", "watchdog", checker.Progress, "careless", minimal.Application},
+		{"fast-store", "azure-blob-lease", checker.ExclusionAtService, "careless", minimal.Server}, // k8s-lease goes by its clients' clocks
+		{"fast-observer", "dynamodb", checker.ExclusionAtService, "careless", minimal.AnyLock},     // k8s-lease sees the last renewal later
 		{"far-storage", "watchdog without a reference lock", checker.Availability, "careless", minimal.Application},
 		{"evicted-while-writing", "redlock-extend of one server", checker.Resource, "attentive", minimal.Server},
 		{"overrun", "s3-lease", checker.MutualExclusion, "careless", minimal.Application}, // k8s-lease renews
@@ -432,6 +529,14 @@ func TestFindingsSayWhosePromiseWasBroken(t *testing.T) {
 		{"own-change-unheeded", "gcs-generation", checker.Resource, "careless", minimal.ThisLock},
 		{"late-first-renewal", "watchdog", checker.MutualExclusion, "careless", minimal.AnyLock}, // set-nx-lua does not renew, and is no better
 		{"same-owners", "mongo-ttl-w1", checker.ReleaseSafety, "careless", minimal.AnyLock},      // mongo-ttl is slower by a message to a secondary
+		{"too-few", "mongo-ttl-w1", checker.MutualExclusion, "careful", minimal.ThisLock},        // a write may wait for a majority
+		{"stale-queue", "etcd-no-recheck", checker.MutualExclusion, "careless", minimal.ThisLock},
+		{"paused-holder", "redlock-extend", checker.MutualExclusion, "careful", minimal.AnyLock}, // redlock is said to stop within a pause
+		{"works-long", "redlock-extend", checker.Progress, "careless", minimal.Application},
+		{"set-back-when-free", "shedlock-db-time", checker.Progress, "careless", minimal.Server},
+		{"resource-lost", "zk-sequential", checker.Resource, "attentive", minimal.Server},
+		{"stale-lease", "dynamodb", checker.MutualExclusion, "careless", minimal.Unclear}, // k8s-lease may do the same
+		{"overrun-in-a-row-careful", "mysql-lease-row that states a deadline a second too late", checker.MutualExclusion, "careful", minimal.ThisLock},
 		{"paused-write", "hazelcast-fenced", checker.Resource, "careless", minimal.AnyLock},
 		{"ended-session", "zk-sequential", checker.Resource, "careless", minimal.AnyLock},
 		{"jump-ends-session", "hazelcast-fenced", checker.MutualExclusion, "careless", minimal.Server},

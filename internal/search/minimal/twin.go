@@ -119,7 +119,8 @@ func (t *twin) keeps(s *scenarios.Scenario) bool {
 			continue
 		}
 		seen.violation = v
-		if t.isSame(newCast(s, seen).causes()) {
+		takesPart := func(id history.ID) bool { return slices.Contains(v.Acquisitions, id) }
+		if t.isStale(seen.result.History, takesPart) || t.isSame(newCast(s, seen).causes()) {
 			t.shares, t.deaf = true, !slices.ContainsFunc(seen.result.History.Acquisitions, tells)
 			return false
 		}
@@ -130,6 +131,9 @@ func (t *twin) keeps(s *scenarios.Scenario) bool {
 			return false
 		}
 	}
+	if slices.Contains(t.of.causes, belated) && !declines(seen.result.History) { // the same, with more luck, or something else
+		return false
+	}
 	verdict := report.Verdicts[t.sought.Property]
 	twoHold := slices.Contains(t.of.causes, belated) || slices.Contains(t.of.causes, givesUp)
 	if verdict == checker.Vacuous && t.sought.Property == checker.Resource && twoHold &&
@@ -139,6 +143,23 @@ func (t *twin) keeps(s *scenarios.Scenario) bool {
 	quiet := len(s.Faults) == 0 && len(s.Clocks) == 0 // then what its clients do is all that could expose the property
 	exposed := verdict == checker.Held || verdict == checker.Violated || quiet || t.survived(seen.result.History)
 	return seen.idle(s.Faults) == 0 && exposed
+}
+
+// isStale reports whether the accused was found to take a grant for its own that was over, and so does a client of the reference lock, which
+// heeds no notice of that.
+func (t *twin) isStale(h *history.History, of func(history.ID) bool) bool {
+	return slices.Contains(t.of.causes, belated) && slices.ContainsFunc(h.Acquisitions, func(a history.Acquisition) bool {
+		until := grantedUntil(h, a.ID)
+		return of(a.ID) && a.Outcome == history.OK && a.Style == history.Careless && 0 <= until && until <= a.Returned
+	})
+}
+
+// declines reports whether a lock did not take what it was granted, but learned of too late.
+func declines(h *history.History) bool {
+	return slices.ContainsFunc(h.Grants, func(g history.Grant) bool {
+		a := h.Acquisition(g.Acquisition)
+		return a != nil && g.To <= a.Returned && (a.Outcome != history.OK || a.Returned < grantedUntil(h, a.ID))
+	})
 }
 
 // survived reports whether the property was exposed in a way that a verdict does not count: a holder stopped at its deadline,
