@@ -14,3 +14,8 @@ func TestOrdinalsEndAsTheirLastDigitsDo(t *testing.T) {
 		require.Equal(t, text, ordinal(n))
 	}
 }
+
+func TestAClauseThatACommaClosesEndsBeforeASemicolon(t *testing.T) {
+	got := fit([]string{"a learns of the grant, which has ended,", "a reads version 0"}, 1)
+	require.Equal(t, []string{"a learns of the grant, which has ended; a reads version 0"}, got)
+}

@@ -140,7 +140,11 @@ func (w *writer) add(g *group) {
 	}
 	if w.say(g, g.text(w.moment(g, later)), same); g.comes != "" {
 		w.finish()
-		w.sentences[len(w.sentences)-1] += g.comes
+		last := &w.sentences[len(w.sentences)-1]
+		if !strings.HasPrefix(g.comes, " ") {
+			*last = strings.TrimSuffix(*last, ",")
+		}
+		*last += g.comes
 	}
 }
 
@@ -215,7 +219,7 @@ func fit(sentences []string, room int) []string {
 				least, at = n, i
 			}
 		}
-		sentences[at] += "; " + sentences[at+1]
+		sentences[at] = strings.TrimSuffix(sentences[at], ",") + "; " + sentences[at+1]
 		sentences = slices.Delete(sentences, at+1, at+2)
 	}
 	return sentences
