@@ -284,6 +284,23 @@ clients: {a: {work: 10s}, b: {start: 1ms}}
 progress: 80s
 faults: [{after: {node: a, does: acquired}, crash: b, restart: 1ms}]`,
 			[]string{"an earlier life of b asked before b, died while it waited"}, []string{"but b asked before b"},
+		}, {
+			"no lease ends whose entry was replaced before", `
+lock: {algorithm: k8s-lease, ttl: 10s}
+servers: {kind: object}
+styles: careless
+clocks: {b: {rate: 100%}}
+clients: {a: {work: 30s}, b: {start: 1ms}}
+faults: [{after: {node: a, does: acquired}, pause: a, for: 20s}]`,
+			[]string{"a what it was promised is over, and a still believes"}, []string{"a the lease is over"},
+		}, {
+			"an object whose lease is over stays until it is replaced", `
+lock: {algorithm: dynamodb, ttl: 10s}
+servers: {kind: object}
+progress: 9s
+clients: {a: {}, b: {start: 1ms}}
+faults: [{after: {node: a, does: release}, cut: {from: a, to: store-1}, for: 60s}]`,
+			[]string{"a's object stays until it is replaced at 11 s"}, []string{"expires"},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

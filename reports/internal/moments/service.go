@@ -127,16 +127,29 @@ func (s *story) believesFrom(g *history.Grant) bool {
 	return a.Returned == g.To && StepOfEnd(s.v, g) < StepAt(s.v, a.Returned, OrderBelief, PlaceOfBelief(s.v, a))
 }
 
-// Bereft reports whether the key of a grant went before the lease with which it was given, which is alive still or ends unseen.
+// Bereft reports whether nothing of a grant is left when its time is over: a request deleted or replaced its entry before, or it prolonged
+// another's only.
 func Bereft(v *model.View, g *history.Grant) bool {
-	gone, stands := false, false
-	for i := range v.History.Copies {
-		if c := &v.History.Copies[i]; c.Acquisition == g.Acquisition && c.From < g.To {
-			gone = gone || g.From <= c.From && c.To < g.To && c.Gone == history.Deleted
-			stands = stands || c.To >= g.To
-		}
+	if g.Ended != history.ByDeadline {
+		return false
 	}
-	return v.Servers().Holds() == "lease" && g.Ended == history.ByDeadline && gone && !stands
+	taken := false
+	for i := range v.History.Copies {
+		c := &v.History.Copies[i]
+		if c.Acquisition != g.Acquisition || c.From >= g.To || c.To <= g.From {
+			continue
+		}
+		if c.To >= g.To {
+			return false
+		}
+		taken = taken || c.Gone == history.Deleted || c.Gone == history.Overwritten
+	}
+	a := v.History.Acquisition(g.Acquisition)
+	if taken || a == nil {
+		return taken
+	}
+	of, _ := Lender(v, a, g)
+	return of != nil
 }
 
 // again says by what kind of request a holder was granted the lock once more: one that was sent when Lock had returned is not late,

@@ -229,6 +229,8 @@ func (t *narrator) untilExpiry(c *history.Copy) string {
 		return ""
 	case c.Expires <= t.until:
 		return " although its lease ended at " + t.time(c.Expires)
+	case c.Gone == history.Overwritten && t.v.Servers().Entry() == "object": // when a client that waits takes it for over
+		return " until it is replaced at " + t.time(c.To)
 	}
 	return " until it expires at " + t.time(c.Expires)
 }

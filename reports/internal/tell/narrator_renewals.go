@@ -218,7 +218,7 @@ func (t *narrator) renewsAfter(c *history.Copy, at trace.Instant) bool {
 func (t *narrator) prolongers(c *history.Copy, by trace.Instant) (clients []string, what string) {
 	for i := range t.v.Renewals {
 		e := &t.v.Renewals[i]
-		if e.Does != trace.Execute || e.Node != c.Node || e.At <= c.From || e.At > by || model.Refused(e.Detail) {
+		if e.Does != trace.Execute || e.Node != c.Node || e.At <= c.From || e.At > min(by, c.To) || model.Refused(e.Detail) {
 			continue
 		}
 		row := c.Expires != trace.Never && t.v.Servers().Holds() == "connection"
