@@ -154,5 +154,5 @@ wait client=b from=1s to=never ended=waiting`, events...)
 	require.Contains(t, story("to=8s expires=10s gone=deleted"), "a's key stays, and b waits in vain")
 	require.NotContains(t, story("to=10s expires=10s gone=expired", called(1, "a", "redis-1", "EVAL", trace.ToRenew, time.Second)...), "until its lease")
 	servers, node = "lock: {algorithm: mysql-get-lock}\nservers: {kind: mysql}\nclients: {a: {}, b: {}}\n", "mysql-1"
-	require.Contains(t, story("to=10s gone=expired"), "a's lock stays until its connection ends at 10 s, and")
+	require.Contains(t, story("to=10s gone=expired"), "a's lock stays until its connection ends at 10 s: mysql-1 does not know that a's connection is dead, and")
 }

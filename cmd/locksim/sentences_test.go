@@ -301,6 +301,30 @@ progress: 9s
 clients: {a: {}, b: {start: 1ms}}
 faults: [{after: {node: a, does: release}, cut: {from: a, to: store-1}, for: 60s}]`,
 			[]string{"a's object stays until it is replaced at 11 s"}, []string{"expires"},
+		}, {
+			"the last request for the lock has made the entry that is gone when all is over", `
+lock: {algorithm: memcached-cas, ttl: 2s}
+servers: {kind: memcached}
+progress: 16s
+clients: {a: {}}
+faults: [{after: {node: memcached-1, does: execute, what: acquire}, crash: memcached-1, kind: host, restart: 1ms}]`,
+			[]string{"a's add to memcached-1 is not answered, Lock does not return, and a waits forever"}, []string{"gone already", "is executed"},
+		}, {
+			"a dead connection keeps out who waits forever", `
+lock: {algorithm: pg-advisory}
+servers: {kind: postgres}
+progress: 80s
+clients: {a: {}}
+faults: [{after: {node: a, does: acquired}, crash: a, kind: host, restart: 1ms}]`,
+			[]string{"a/0's lock stays: postgres-1 does not know that a/0's connection is dead, and a/1 waits forever"}, []string{"is executed"},
+		}, {
+			"a release that is answered with an error leaves its lock to who waits forever", `
+lock: {algorithm: pg-advisory}
+servers: {kind: postgres}
+progress: 80s
+clients: {a: {sections: 2}, b: {start: 1ms, stays: true}}
+faults: [{before: {node: postgres-1, does: execute, what: release, peer: b}, error: "canceling statement due to user request"}]`,
+			[]string{"b's lock stays: the release (pg_advisory_unlock) of b's Unlock is answered with an error, and a waits forever"}, []string{"is executed"},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -31,12 +31,17 @@ func (t *narrator) leftBehind() {
 // none. An entry on a server that does not answer them, or that they do not ask, keeps nobody out, nor do those on few of many.
 func (t *narrator) inTheWay() (first *history.Copy, nodes []string) {
 	within := t.v.Run.Case.Scenario.Progress / 2
+	since := t.until.Add(-within)
+	instants := []trace.Instant{t.until, t.until.Add(-t.soon())}
+	if w := t.waiting(); w != nil && t.forever(w) {
+		within, since, instants = t.until.Sub(w.From), t.until, instants[:1]
+	}
 	servers := t.refusing(within)
-	for _, at := range []trace.Instant{t.until, t.until.Add(-t.soon())} {
+	for _, at := range instants {
 		free := slices.Clone(servers) // that have no entry
 		for i := range t.v.History.Copies {
 			c := &t.v.History.Copies[i]
-			if c.From > t.until.Add(-within) || c.To <= at || !slices.Contains(servers, c.Node) || t.v.IsDown(c.Node, t.until) {
+			if c.From > since || c.To <= at || !slices.Contains(servers, c.Node) || t.v.IsDown(c.Node, t.until) {
 				continue
 			}
 			free = slices.DeleteFunc(free, func(name string) bool { return name == c.Node })
@@ -242,8 +247,10 @@ func (t *narrator) omitted(c *history.Copy, who string) string {
 		return m != nil && m.Executed > ended || moments.Resurrected(t.v, c)
 	}
 	switch a := t.v.History.Acquisition(c.Acquisition); {
-	case a == nil || t.died(a):
+	case a == nil:
 		return ""
+	case t.died(a):
+		return t.unnoticed(c, who)
 	case a.Returned <= t.until && a.Outcome != history.OK && !late(a.Returned):
 		t.wrong("Lock", "leaves an entry")
 		return ": " + who + "'s Lock should have deleted it when it gave up"
@@ -267,6 +274,15 @@ func (t *narrator) omitted(c *history.Copy, who string) string {
 		return ": " + cmp.Or(t.heldTwice(a, c, who), t.refusedRelease(a, c, who), omits)
 	}
 	return ""
+}
+
+// unnoticed says that a database still keeps what a dead client held by its connection, which is the client's own without a pooler; "" of
+// other entries.
+func (t *narrator) unnoticed(c *history.Copy, who string) string {
+	if t.v.Servers().Holds() != "connection" || t.v.Servers().Pool > 0 || c.Expires != trace.Never {
+		return ""
+	}
+	return ": " + c.Node + " does not know that " + who + "'s connection is dead"
 }
 
 // underway returns the release of an Unlock that deletes an entry after the violation; nil if none does.

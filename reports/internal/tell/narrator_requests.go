@@ -94,7 +94,10 @@ func (t *narrator) outcome(m *model.Sent, by trace.Instant) string {
 	if whose := t.valueIn(said, m); whose != "" {
 		return "is answered with " + whose + "'s value"
 	}
-	if said == "" || len(said) > longestAnswer {
+	switch long := len(said) > longestAnswer; {
+	case long && strings.HasPrefix(said, "error "):
+		return "is answered with an error"
+	case said == "" || long:
 		return ""
 	}
 	return "is answered " + said

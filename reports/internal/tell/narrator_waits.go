@@ -36,7 +36,7 @@ func (t *narrator) stall() {
 		}
 	}
 	who, vain := t.v.Waiter(waiter), "waits "+inVain(waiter)+": nobody acquires the lock for "+spokenExactly(t.v.Run.Case.Scenario.Progress)
-	if t.v.History.Quiescent && waiter.To == trace.Never {
+	if t.forever(waiter) {
 		vain = "waits forever: nothing can happen any more"
 	}
 	blocked := cmp.Or(t.unserved(waiter), t.blocked())
@@ -78,6 +78,9 @@ func (t *narrator) lateAsks() {
 		}
 	}
 }
+
+// forever reports whether a wait never ends, since nothing can happen any more.
+func (t *narrator) forever(w *history.Wait) bool { return t.v.History.Quiescent && w.To == trace.Never }
 
 // forerunners tell of clients that asked before the one who waits and died while they waited.
 func (t *narrator) forerunners(w *history.Wait) {
@@ -171,7 +174,7 @@ func (t *narrator) lastWord(w *history.Wait) {
 			last = m
 		}
 	}
-	if last.Executed == trace.Never || t.v.IsDown(last.To, t.until) || (!t.v.History.Quiescent || w.To != trace.Never) && t.until.Sub(last.Executed) < t.v.Run.Case.Scenario.Progress/2 {
+	if last.Executed == trace.Never || t.v.IsDown(last.To, t.until) || !t.forever(w) && t.until.Sub(last.Executed) < t.v.Run.Case.Scenario.Progress/2 {
 		return
 	}
 	what := "is executed" + here
@@ -198,7 +201,7 @@ func (t *narrator) unanswered(w *history.Wait) string {
 	i := slices.IndexFunc(list, func(m *model.Sent) bool { // a watch may be answered late
 		return m.Purpose == trace.ToAcquire && t.v.Answered(m) > t.until && last.Sub(m.Sent) < t.soon()
 	})
-	if i < 0 || t.until.Sub(last) < t.v.Run.Case.Scenario.Progress/2 {
+	if i < 0 || !t.forever(w) && t.until.Sub(last) < t.v.Run.Case.Scenario.Progress/2 {
 		return ""
 	}
 	return fmt.Sprintf("%s's %s to %s is not answered, Lock does not return, and ", t.v.Waiter(w), list[i].What, list[i].To)
@@ -300,7 +303,7 @@ func (t *narrator) goneBefore(at trace.Instant) (last *history.Copy) {
 		switch {
 		case c.From <= at && at < c.To:
 			return nil
-		case c.To <= at && (last == nil || last.To < c.To):
+		case c.From < at && c.To <= at && (last == nil || last.To < c.To):
 			last = c
 		}
 	}
