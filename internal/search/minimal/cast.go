@@ -16,6 +16,7 @@ import (
 type cast struct {
 	scenario    *scenarios.Scenario
 	history     *history.History
+	at          trace.Instant // of the violation
 	faults      map[string]history.Fault
 	first       *history.Acquisition // the one with which the story begins; nil if there is none
 	second      string               // the client of another that takes part
@@ -28,6 +29,7 @@ type cast struct {
 	early       bool                 // a server has ended the key of one that takes part before its time
 	halfDone    bool                 // one that takes part has left its section half done
 	waitsFor    string               // what somebody waits for, if that is the story
+	lent        bool                 // a client was given another's lock by the connection that has it
 	split       bool                 // those who wait share the servers' votes, time after time
 	timing      []string             // whose clocks have to be wrong by just so much: a moment matters, and any other could do
 	ended       string               // in what way a program has ended itself, if that is the story
@@ -36,9 +38,9 @@ type cast struct {
 func newCast(s *scenarios.Scenario, seen sighting, needs ...Need) *cast {
 	h, v := seen.result.History, seen.violation
 	c := &cast{
-		scenario: s, history: h, faults: map[string]history.Fault{}, misreleased: isMisreleased(h, v), takenOver: isTakenOver(h, v), belated: isBelated(h, v),
+		scenario: s, history: h, at: v.At, faults: map[string]history.Fault{}, misreleased: isMisreleased(h, v), takenOver: isTakenOver(h, v), belated: isBelated(h, v),
 		leftBehind: v.Kind == leftByFailure, overdue: overdueBy(h, v), early: isEarly(h, v), halfDone: isHalfDone(h, v),
-		split: isSplit(s, h, v), givesUp: hasGivenUp(s, h, v),
+		split: isSplit(s, h, v), givesUp: hasGivenUp(s, h, v), lent: isLent(s, h, v),
 	}
 	if v.Property == checker.Survival {
 		c.ended = v.Kind
@@ -104,6 +106,8 @@ func (c *cast) client(name string, at trace.Instant) string {
 	switch {
 	case c.first != nil && name == c.first.Client:
 		return holder
+	case name == c.second && c.earlier(at) != nil:
+		return holder
 	case name == c.second:
 		return next
 	case c.first == nil && c.holds(name, at):
@@ -122,10 +126,21 @@ func (c *cast) holds(client string, at trace.Instant) bool {
 	return false
 }
 
-// phase says what is going on while a fault lasts that hits clients: how far the acquisition is with which the story
-// begins.
+// earlier returns the acquisition by which the other client that takes part held the lock at a moment, before the one with which the story
+// begins; nil if it did not.
+func (c *cast) earlier(at trace.Instant) *history.Acquisition {
+	for _, b := range c.history.Beliefs() {
+		if c.first != nil && at < c.first.Returned && b.Acquisition.Client == c.second && b.From <= at && at <= b.To {
+			return b.Acquisition
+		}
+	}
+	return nil
+}
+
+// phase says what is going on while a fault lasts that hits clients: how far the acquisition is with which the story begins, or one before
+// it.
 func (c *cast) phase(begin, end trace.Instant) string {
-	a := c.first
+	a := cmp.Or(c.earlier(begin), c.first)
 	switch {
 	case a == nil:
 		return "sometime"
@@ -205,6 +220,12 @@ func (c *cast) clockAction(a *sim.Action, at trace.Instant) string {
 
 func (c *cast) clock(k *scenarios.Clock) string {
 	return c.clockAction(&sim.Action{Node: k.Node, Step: k.Offset, Rate: k.Rate}, 0)
+}
+
+// comesTooLate reports whether a fault began when all was over, so that one before it is the cause: one that ends the run, for example.
+func (c *cast) comesTooLate(f *sim.Fault, i int) bool {
+	inTime := func(h history.Fault) bool { return h.Fired && h.Begin <= c.at }
+	return c.faults[f.NameAt(i)].Begin > c.at && slices.ContainsFunc(c.history.Faults, inTime)
 }
 
 // otherEnd guesses whom a node exchanges a message with.

@@ -115,6 +115,28 @@ clients: {a: {sections: 2, work: 1s}, b: {start: 2.02391s}}
 network: {latency: 1us}
 clocks: {a: {rate: -11810ppm}}
 seed: 0x2`, checker.ExclusionAtService, "a key that ends before its time", "The clock of a "},
+		{`
+lock: {algorithm: pg-advisory}
+servers: {kind: postgres, pool: 2}
+clients: {a: {}, b: {start: 5ms}}
+network: {latency: 1ms}
+faults: [{after: {node: a, does: acquired}, crash: a, restart: 50s}]`, checker.Leak,
+			"a pooler that lends connections, crash of the holder while it has the lock", "Client a crashes "},
+		{`
+lock: {algorithm: dynamodb-eventual, ttl: 3s, timeout: 5ms}
+servers: {kind: object}
+clients: {a: {work: 10s}, b: {start: 1ms}}
+network: {latency: 1ms}
+faults: [{after: {node: store-1, does: execute, what: renew}, pause: store-1, for: 5ms}]`, checker.MutualExclusion,
+			"a lock that gives up renewing its lease", "Store-1 pauses; "},
+		{`
+lock: {algorithm: dynamodb-eventual, ttl: 3s}
+servers: {kind: object}
+clients: {a: {style: careful}}
+network: {latency: 1ms}
+faults:
+  - {after: {node: store-1, does: execute, what: look}, nth: 2, crash: store-1, kind: host, restart: 5s}
+  - {at: 20s, crash: a}`, checker.SilentLoss, "power loss of a server", "Store-1 loses power, "},
 	} {
 		s, err := scenarios.Parse("cause.yaml", []byte("name: cause\nresource: {fencing: none}\nstyles: careless"+row.scenario))
 		require.NoError(t, err)
