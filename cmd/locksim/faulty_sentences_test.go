@@ -161,6 +161,17 @@ var (
 				if redis.call("hincrby", KEYS[1], ARGV[1], -1) <= 1 then redis.call("del", KEYS[1]) end return 1`, l.p.Owner())
 		},
 	}
+	// sharesItsName counts holds as countsDown does, but by a name that all have, and deletes the key with the last.
+	sharesItsName = faulty{
+		authority: locks.OneNode,
+		take: func(l *attempts) (locks.Lease, error) {
+			return locks.Lease{Value: "all"}, l.script("acquire", `if redis.call("exists", KEYS[1]) == 0 or redis.call("hexists", KEYS[1], ARGV[1]) == 1 then
+				redis.call("hincrby", KEYS[1], ARGV[1], 1) redis.call("pexpire", KEYS[1], 10000) return 1 end return 0`, "all")
+		},
+		give: func(l *attempts, _ locks.Lease) error {
+			return l.script("release", `if redis.call("hincrby", KEYS[1], ARGV[1], -1) == 0 then redis.call("del", KEYS[1]) end return 1`, "all")
+		},
+	}
 	// line is a list of those who wait, in which one stays whose request to enter it is late.
 	line = faulty{
 		take: func(l *attempts) (locks.Lease, error) {
@@ -232,6 +243,15 @@ clients: {a: {sections: 2, wait: 3m20s}, b: {start: 1ms, sections: 2, wait: 3m20
 faults: [{after: {node: a, does: acquired}, pause: redis-1, for: 10s}]
 progress: 100s`, &line,
 			[]string{"a's late RPUSH is executed, when its Lock has given up"}, nil,
+		}, {
+			"who has another's value takes its key for its own", `
+lock: {algorithm: set-nx-lua, ttl: 10s}
+clients: {a: {tasks: 2}}`, &sharesItsName,
+			[]string{
+				"redis-1 grants the lock to a/0 with a lease of 10 s at ①, and a/1's EVAL takes a/0's key at ② for its own, which has the same value",
+				"a/0's release finds a/1's key, which has the same value",
+			},
+			[]string{"key was overwritten", "overwrites a/0's key", "does nothing"},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -47,6 +47,8 @@ func (s *story) lossWords(c *history.Copy, who string) string {
 	switch {
 	case c.Gone == history.Wiped:
 		return WipeWords(s.v, c, who)
+	case Shared(s.v, c):
+		return s.v.EntryOf(who) + " was taken by another with the same value"
 	case c.Gone == history.Overwritten:
 		return s.v.EntryOf(who) + " " + overwritten(s.v, c)
 	case s.v.ToldToDelete(c) && (c.Gone == history.Evicted || s.v.TooEarly(c) || s.v.Unheard(c) != nil):
@@ -208,6 +210,11 @@ func (s *story) staleWords(r *history.Removal) string {
 			if c := &s.v.History.Copies[i]; c.Node == r.Node && c.From <= r.At && r.At < c.To && c.Expires == trace.Never {
 				return "takes one hold off " + s.v.EntryOf(s.v.Holder(c.Acquisition, c.Client))
 			}
+		}
+	}
+	for i := range s.v.History.Copies {
+		if c := &s.v.History.Copies[i]; c.Node == r.Node && c.From < r.At && r.At <= c.To && sameValue(s.v, c.Acquisition, r.By) {
+			return "finds " + s.v.EntryOf(s.v.Holder(c.Acquisition, c.Client)) + ", which has the same value"
 		}
 	}
 	entry := s.v.Servers().Entry()

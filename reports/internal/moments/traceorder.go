@@ -91,9 +91,32 @@ func Maker(v *model.View, c *history.Copy) *trace.Event {
 	if a := v.History.Acquisition(c.Acquisition); a != nil {
 		value = a.Value
 	}
-	return first(v, c.From, func(e *trace.Event) bool {
-		return e.Does == trace.Execute && e.Node == c.Node && e.Peer == c.Client && (strings.Contains(e.Detail, value) || e.Detail == "")
-	})
+	of := func(any bool) *trace.Event { // of several that have one value that of the acquisition
+		return first(v, c.From, func(e *trace.Event) bool {
+			made := e.Does == trace.Execute && e.Node == c.Node && e.Peer == c.Client && (strings.Contains(e.Detail, value) || e.Detail == "")
+			return made && (any || e.For == int(c.Acquisition))
+		})
+	}
+	return cmp.Or(of(false), of(true))
+}
+
+// Shared reports whether an entry became another's, whose script takes it for its own since it has the same value.
+func Shared(v *model.View, c *history.Copy) bool {
+	next := successor(v, c)
+	if next == nil || c.Gone != history.Overwritten || !sameValue(v, c.Acquisition, next.Acquisition) {
+		return false
+	}
+	e := Maker(v, next)
+	return e != nil && slices.Contains(scripts, e.What)
+}
+
+// scripts are the commands that run one.
+var scripts = []string{"EVAL", "EVALSHA", "FCALL"}
+
+// sameValue reports whether two acquisitions have one value, by which servers cannot tell them apart.
+func sameValue(v *model.View, one, other history.ID) bool {
+	a, b := v.History.Acquisition(one), v.History.Acquisition(other)
+	return a != nil && b != nil && a != b && a.Value != "" && a.Value == b.Value
 }
 
 // taker returns the step that took an entry from a server; nil if the trace has none.

@@ -233,7 +233,10 @@ func (t *narrator) overwrites(c *history.Copy, whose string) {
 		if next.Node != c.Node || next.From != c.To || next.Acquisition == c.Acquisition {
 			continue
 		}
-		what := "overwrites " + t.v.EntryOf(whose)
+		what, wrong := "overwrites "+t.v.EntryOf(whose), "overwrites another's"
+		if moments.Shared(t.v, c) {
+			what, wrong = "takes "+t.v.EntryOf(whose)+here+" for its own, which has the same value", "takes another's for its own"
+		}
 		if t.v.Servers().Entry() == "lock" {
 			what = "is given " + t.v.EntryOf(whose) + here + t.lent()
 		}
@@ -248,7 +251,7 @@ func (t *narrator) overwrites(c *history.Copy, whose string) {
 		}
 		t.tellOfLoss(c, who, what, c.Node)
 		if e != nil {
-			t.wrong(e.What, "overwrites another's")
+			t.wrong(e.What, wrong)
 		}
 		return
 	}
