@@ -208,7 +208,7 @@ servers: {kind: object}
 styles: careless
 clients: {a: {work: 10s}, b: {start: 1ms, work: 200ms}, c: {start: 2ms}}
 faults: [{after: {node: a, does: acquired}, pause: a, for: 4s}]`,
-			[]string{"prolongs b's object at ⑩ as if it were its own. b writes version 1 at ⑪; a is not told of its loss"}, nil,
+			[]string{"prolongs b's object at ⑪ as if it were its own. b writes version 1 at ⑫; a is not told of its loss"}, nil,
 		}, {
 			"whose belief relies on a grant that has ended", `
 lock: {algorithm: hazelcast-fenced, ttl: 10s}
@@ -325,6 +325,36 @@ progress: 80s
 clients: {a: {sections: 2}, b: {start: 1ms, stays: true}}
 faults: [{before: {node: postgres-1, does: execute, what: release, peer: b}, error: "canceling statement due to user request"}]`,
 			[]string{"b's lock stays: the release (pg_advisory_unlock) of b's Unlock is answered with an error, and a waits forever"}, []string{"is executed"},
+		}, {
+			"who deletes an object as over is told", `
+lock: {algorithm: gcs-generation, ttl: 15s}
+servers: {kind: object}
+clients: {a: {work: 1s}, b: {start: 1ms}, c: {start: 2ms}}
+faults: [{after: {node: a, does: acquired}, clock: c, step: 20s}]`,
+			[]string{"a's object was deleted by another", "c's delete-if-meta deletes a's object at ⑤, and store-1 grants the lock to b at ⑥"}, nil,
+		}, {
+			"a session that servers end does not expire", `
+lock: {algorithm: zk-sequential, ttl: 10s}
+servers: {kind: zookeeper}
+clients: {a: {work: 10s}, b: {start: 1s, work: 1s}}
+faults: [{at: 3s, end-session: a}]`,
+			[]string{"The servers end the session of a at ④, and a's session ends at ⑤"}, []string{"session expires"},
+		}, {
+			"a lease is as long as it is, whatever clock dates its end", `
+lock: {algorithm: s3-lease, ttl: 15s}
+servers: {kind: object}
+clients: {a: {work: 10s}, b: {start: 1ms}}
+faults: [{after: {node: a, does: start}, clock: a, step: -10s}]`,
+			[]string{"a acquires the lock with a lease of 15 s"}, []string{"4.999 s"},
+		}, {
+			"what comes of a request whose answer is lost is told once", `
+lock: {algorithm: s3-lockfile}
+servers: {kind: object}
+progress: 15s
+clients: {a: {wait: try}, b: {start: 10s, work: 1s}}
+faults: [{after: {node: store-1, does: execute, what: acquire}, break: this, lose: reply}]`,
+			[]string{"a's put-if-absent to store-1 is executed, and one connection of store-1 breaks before the answer has arrived at ②", "which keeps out b. •"},
+			[]string{"never arrives"},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

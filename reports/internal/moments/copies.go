@@ -51,6 +51,8 @@ func (s *story) lossWords(c *history.Copy, who string) string {
 		return s.v.EntryOf(who) + " was taken by another with the same value"
 	case c.Gone == history.Overwritten:
 		return s.v.EntryOf(who) + " " + overwritten(s.v, c)
+	case Deleter(s.v, c) != nil:
+		return s.v.EntryOf(who) + " was deleted by another"
 	case s.v.ToldToDelete(c) && (c.Gone == history.Evicted || s.v.TooEarly(c) || s.v.Unheard(c) != nil):
 		return "deletes " + s.v.EntryOf(who) + ", as its " + s.v.Servers().Leads() + " did"
 	case c.Gone == history.Evicted:

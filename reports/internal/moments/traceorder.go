@@ -122,6 +122,9 @@ func sameValue(v *model.View, one, other history.ID) bool {
 // taker returns the step that took an entry from a server; nil if the trace has none.
 func taker(v *model.View, c *history.Copy) *trace.Event {
 	client := c.Client
+	if e := Deleter(v, c); e != nil {
+		return e
+	}
 	for i := range v.History.Removals {
 		if r := &v.History.Removals[i]; r.Ended == c.Acquisition && r.At == c.To && r.Node == c.Node {
 			client = r.Client
@@ -140,6 +143,16 @@ func taker(v *model.View, c *history.Copy) *trace.Event {
 		case history.Overwritten, history.Kept:
 		}
 		return false
+	})
+}
+
+// Deleter returns the request by which another client deleted an object that it took for over, which is no release; nil if there is none.
+func Deleter(v *model.View, c *history.Copy) *trace.Event {
+	if c.Gone != history.Deleted || v.Servers().Entry() != "object" {
+		return nil
+	}
+	return first(v, c.To, func(e *trace.Event) bool {
+		return e.Does == trace.Execute && e.Node == c.Node && e.Peer != c.Client && e.Alt != trace.ToRelease && strings.HasPrefix(e.What, "delete")
 	})
 }
 

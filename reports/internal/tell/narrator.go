@@ -75,6 +75,7 @@ type clause struct {
 	place  moments.Place
 	grant  *history.Grant       // that it tells of; nil if of none
 	first  *history.Acquisition // whose grant it is that can be told by what its client believes
+	made   *history.Acquisition // whose entry the request made that it tells of
 	silent bool                 // its moment is not named
 	comes  string               // what comes of it, which ends the sentence
 }

@@ -10,6 +10,8 @@ import (
 	"github.com/locksim/locksim/reports/internal/model"
 	"github.com/locksim/locksim/reports/internal/moments"
 	"github.com/locksim/locksim/reports/internal/wording"
+	"github.com/locksim/locksim/scenarios"
+	"github.com/locksim/locksim/sim"
 	"github.com/locksim/locksim/trace"
 )
 
@@ -33,6 +35,7 @@ func (t *narrator) acquires(a *history.Acquisition) {
 	case g == nil:
 		t.relies(a)
 		t.tell(a.Returned, moments.OrderBelief, who, "acquires the lock"+again+t.tokenTerm(a, " with"), moments.PlaceOfBelief(t.v, a))
+	case a.Outcome == history.Failed && slices.ContainsFunc(t.clauses, func(c clause) bool { return c.made == a }): // that says enough
 	case a.Outcome == history.Failed:
 		t.grants(a, g, again, ", which does not take it")
 	case a.Outcome != history.OK:
@@ -198,7 +201,7 @@ func (t *narrator) lease(a *history.Acquisition, g *history.Grant) string {
 		}
 		ends = true
 		given := c.Expires.Sub(c.From) + t.v.Servers().Facts().Early
-		if what == "" && c.From == g.From && given < ttl-ttl/10 && a.Unlocked > c.Expires && t.v.SetOnce(c) { // else its release may have shortened it
+		if what == "" && c.From == g.From && given < ttl-ttl/10 && a.Unlocked > c.Expires && t.v.SetOnce(c) && !t.isOff(a.Client) { // else its release may have shortened it
 			ttl = given // the lock asks for less at first
 		}
 	}
@@ -216,6 +219,13 @@ func (t *narrator) lease(a *history.Acquisition, g *history.Grant) string {
 		text += renewed
 	}
 	return text
+}
+
+// isOff reports whether a client's clock is wrong, by which it may date the end of a lease.
+func (t *narrator) isOff(client string) bool {
+	s := t.v.Run.Case.Scenario
+	return slices.ContainsFunc(s.Clocks, func(c scenarios.Clock) bool { return c.Node == client }) ||
+		slices.ContainsFunc(t.v.Faults, func(f model.Fault) bool { return f.Kind == sim.SetClock && f.Node == client })
 }
 
 // renewed ends what is said of a lease that its holder renews.

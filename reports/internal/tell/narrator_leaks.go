@@ -12,6 +12,7 @@ import (
 	"github.com/locksim/locksim/reports/internal/model"
 	"github.com/locksim/locksim/reports/internal/moments"
 	"github.com/locksim/locksim/reports/internal/wording"
+	"github.com/locksim/locksim/sim"
 	"github.com/locksim/locksim/trace"
 )
 
@@ -21,7 +22,10 @@ func (t *narrator) leftBehind() {
 	a := t.taken(0)
 	for i := range t.v.History.Copies {
 		if c := &t.v.History.Copies[i]; a != nil && c.Acquisition == a.ID && c.From <= t.until && t.until < c.To {
-			t.conclude(t.until, cmp.Or(t.keptAlive(c, t.who(a)), t.omitted(c, t.who(a))), moments.Place{})
+			why := cmp.Or(t.keptAlive(c, t.who(a)), t.omitted(c, t.who(a)))
+			if !slices.ContainsFunc(t.clauses, func(o clause) bool { return strings.Contains(o.what, why) }) { // of who waits for it
+				t.conclude(t.until, why, moments.Place{})
+			}
 			return
 		}
 	}
@@ -191,12 +195,23 @@ func (t *narrator) tellOrigin(c *history.Copy, who string) {
 		outcome = ", after Lock has returned without the lock"
 	case answered == trace.Never && m.Answer >= 0 && t.v.OnItsWay(&t.v.Messages[m.Answer].Message):
 		outcome = ", and its answer is on its way when the run ends"
+	case answered == trace.Never && t.breaksAt(c.From): // which is told
 	case answered == trace.Never:
 		outcome = ", and its answer never arrives"
 	case a.Returned != trace.Never && a.Returned < answered:
 		outcome = ", and times out before its answer arrives"
 	}
-	t.tell(c.From, moments.OrderService, who+"'s "+nth+m.What+" to "+c.Node, "is executed"+here+outcome, moments.PlaceOfCopy(t.v, c))
+	t.add(clause{
+		at: c.From, order: moments.OrderService, who: who + "'s " + nth + m.What + " to " + c.Node, what: "is executed" + here + outcome,
+		place: moments.PlaceOfCopy(t.v, c), made: a,
+	})
+}
+
+// breaksAt reports whether a connection breaks at a moment and loses replies.
+func (t *narrator) breaksAt(at trace.Instant) bool {
+	return slices.ContainsFunc(t.v.Faults, func(f model.Fault) bool {
+		return f.Kind == sim.Break && f.Begin == at && f.Of != nil && f.Of.Action.Lose == sim.LoseReply && !t.needless(f.Name)
+	})
 }
 
 // queues reports whether an acquisition had asked for a place in a queue up to a moment: of ZooKeeper for a znode with a number.

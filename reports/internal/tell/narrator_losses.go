@@ -95,14 +95,15 @@ func (t *narrator) endedByAnother(a *history.Acquisition, g *history.Grant) bool
 
 // lapses tells that a lease, a session or a connection is over.
 func (t *narrator) lapses(a *history.Acquisition, g *history.Grant) {
-	ended := slices.ContainsFunc(t.v.Faults, func(f model.Fault) bool {
-		return f.Kind == sim.EndSession && f.Node == a.Client && f.Begin == g.To
+	i := slices.IndexFunc(t.v.Faults, func(f model.Fault) bool {
+		return f.Kind == sim.EndSession && f.Node == a.Client && g.From <= f.Begin && f.Begin <= g.To && g.To < f.Begin.Add(t.soon())
 	})
+	ended := i >= 0 && t.v.Faults[i].Begin == g.To
 	what, verb := "lease", "expires"
 	if holds := t.v.Servers().Holds(); g.Ended == history.BySessionLoss || holds == "session" {
 		what = holds
 	}
-	if what == "connection" {
+	if what == "connection" || i >= 0 {
 		verb = "ends"
 	}
 	if !ended && !moments.Bereft(t.v, g) { // else it is told who removed the key
@@ -184,6 +185,9 @@ func (t *narrator) losesCopy(c *history.Copy, who string) {
 		t.tellOfLoss(c, c.Node, "evicts "+t.v.EntryOf(who)+" to make room", "")
 	case c.Gone == history.Overwritten:
 		t.overwrites(c, who)
+	case moments.Deleter(t.v, c) != nil:
+		e := moments.Deleter(t.v, c)
+		t.tellOfLoss(c, model.ClientOf(e.Peer)+"'s "+e.What, "deletes "+t.v.EntryOf(who), c.Node)
 	case c.Gone == history.Expired && t.v.Shortener(c) != nil && !t.keyOfTheSame(c):
 		t.shortened(c, who)
 		t.tellOfLoss(c, t.v.EntryOf(who), "expires", c.Node)
