@@ -172,6 +172,23 @@ var (
 			return l.script("release", `if redis.call("hincrby", KEYS[1], ARGV[1], -1) == 0 then redis.call("del", KEYS[1]) end return 1`, "all")
 		},
 	}
+	// element is a list with one element, which a try that fails gives back, too.
+	element = faulty{
+		take: func(l *attempts) (locks.Lease, error) {
+			one := `if redis.call("set", KEYS[1], 1, "NX") then redis.call("rpush", "list", "x") end return 1`
+			if err := l.script("make", one); err != nil {
+				return locks.Lease{}, err
+			}
+			err := l.redis(func(r locks.Reply) bool { return !r.Nil }, "LPOP", "list")
+			if err != nil {
+				_ = l.redis(func(locks.Reply) bool { return true }, "RPUSH", "list", "x")
+			}
+			return locks.Lease{}, err
+		},
+		give: func(l *attempts, _ locks.Lease) error {
+			return l.redis(func(locks.Reply) bool { return true }, "RPUSH", "list", "x")
+		},
+	}
 	// line is a list of those who wait, in which one stays whose request to enter it is late.
 	line = faulty{
 		take: func(l *attempts) (locks.Lease, error) {
@@ -252,6 +269,12 @@ clients: {a: {tasks: 2}}`, &sharesItsName,
 				"a/0's release finds a/1's key, which has the same value",
 			},
 			[]string{"key was overwritten", "overwrites a/0's key", "does nothing"},
+		}, {
+			"a lock relies on the last answer, and a clean-up gives away what is another's", `
+lock: {algorithm: set-nx-lua}
+clients: {a: {tasks: 2, wait: try, again: 2.5s, work: 5s}}`, &element,
+			[]string{`a/0's LPOP is answered "x", and a/0 acquires the lock`, "a/1 is refused the lock, but sends RPUSH as Unlock does"},
+			[]string{"EVAL"},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

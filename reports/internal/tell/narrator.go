@@ -241,6 +241,7 @@ func (t *narrator) play(acquisitions ...*history.Acquisition) {
 		if i+1 < len(acquisitions) {
 			by = min(t.until, max(t.begin(acquisitions[i+1]), acquisitions[i+1].Returned))
 			t.ends(a, by)
+			t.givesBack(a, by)
 		}
 		t.revives(a, by)
 		t.borrows(a)

@@ -48,14 +48,50 @@ func (t *narrator) assumes(a *history.Acquisition) {
 	t.wrong("Lock", "returns without a grant")
 }
 
-// relies tells on which answer a client acquires a lock of which nobody knows whom it is granted to.
+// relies tells on which answer a client acquires a lock of which nobody knows whom it is granted to: that to its last request, whatever that
+// was for.
 func (t *narrator) relies(a *history.Acquisition) {
 	if t.v.History.HasAuthority || t.v.History.Logged {
 		return
 	}
-	if m, nth := t.lastAsk(a); m != nil {
-		if outcome := t.outcome(m, a.Returned); outcome != "" {
-			t.hears(a, min(t.v.Answered(m), a.Returned), t.who(a)+"'s "+nth+m.What, outcome)
+	m, nth := t.lastAsk(a)
+	for _, o := range t.requests(a, a.Invoked, a.Returned-1, "") {
+		if m != nil && o.Sent > m.Sent && t.outcome(o, a.Returned) != "" {
+			m, nth = o, ""
+		}
+	}
+	if m == nil {
+		return
+	}
+	if outcome := t.outcome(m, a.Returned); outcome != "" {
+		t.hears(a, min(t.v.Answered(m), a.Returned), t.who(a)+"'s "+nth+m.What, outcome)
+	}
+}
+
+// givesBack tells of a Lock that was refused and sends what Unlock sends, of which servers do not say what it does, while another client
+// holds.
+func (t *narrator) givesBack(held *history.Acquisition, by trace.Instant) {
+	if t.v.History.HasAuthority || t.v.History.Logged {
+		return
+	}
+	var releases []string
+	for i := range t.v.History.Acquisitions {
+		if a := &t.v.History.Acquisitions[i]; a.Outcome == history.OK {
+			for _, m := range t.requests(a, a.Unlocked, a.Released, "") {
+				releases = append(releases, m.What)
+			}
+		}
+	}
+	for i := range t.v.History.Acquisitions {
+		a := &t.v.History.Acquisitions[i]
+		if a.Outcome != history.Failed {
+			continue
+		}
+		for _, m := range t.requests(a, held.Returned, a.Returned, "") {
+			if slices.Contains(releases, m.What) && m.Executed < by {
+				t.tell(m.Executed, moments.OrderService, t.who(a), "is refused the lock, but sends "+m.What+here+" as Unlock does", moments.Place{})
+				t.wrong(m.What, "comes from a Lock that is refused")
+			}
 		}
 	}
 }
