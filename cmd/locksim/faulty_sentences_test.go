@@ -189,6 +189,37 @@ var (
 			return l.redis(func(locks.Reply) bool { return true }, "RPUSH", "list", "x")
 		},
 	}
+	// countsTwice gives a call that it repeats another number, so that one whose answer is lost counts as well. Its session is kept alive.
+	countsTwice = faulty{
+		authority: locks.OneNode,
+		take: func(l *attempts) (locks.Lease, error) {
+			session, err := l.p.Other("hazelcast").(locks.Hazelcast).CreateSession(time.Second, 10*time.Second)
+			if err != nil {
+				return locks.Lease{}, err
+			}
+			l.held = session
+			l.p.Go(func(p locks.Process) {
+				for !errors.Is(p.Other("hazelcast").(locks.Hazelcast).Heartbeat(time.Second, session), locks.ErrSessionExpired) {
+					p.Sleep(2 * time.Second)
+				}
+			})
+			call := locks.HazelcastCall{Session: session, Thread: l.p.Owner(), Lock: "lock", Number: l.p.RandomValue()}
+			fence, err := l.p.Other("hazelcast").(locks.Hazelcast).Lock(time.Second, call, locks.Try)
+			if err != nil {
+				call.Number = l.p.RandomValue()
+				fence, err = l.p.Other("hazelcast").(locks.Hazelcast).Lock(time.Second, call, locks.Try)
+			}
+			if err == nil && fence == 0 {
+				err = locks.ErrNotAcquired
+			}
+			return locks.Lease{Token: fence}, err
+		},
+		give: func(l *attempts, _ locks.Lease) error {
+			call := locks.HazelcastCall{Session: l.held, Thread: l.p.Owner(), Lock: "lock", Number: l.p.RandomValue()}
+			_, err := l.p.Other("hazelcast").(locks.Hazelcast).Unlock(time.Second, call)
+			return err
+		},
+	}
 	// line is a list of those who wait, in which one stays whose request to enter it is late.
 	line = faulty{
 		take: func(l *attempts) (locks.Lease, error) {
@@ -275,6 +306,14 @@ lock: {algorithm: set-nx-lua}
 clients: {a: {tasks: 2, wait: try, again: 2.5s, work: 5s}}`, &element,
 			[]string{`a/0's LPOP is answered "x", and a/0 acquires the lock`, "a/1 is refused the lock, but sends RPUSH as Unlock does"},
 			[]string{"EVAL"},
+		}, {
+			"a session counts the holds, and goes on after Unlock", `
+lock: {algorithm: hazelcast-fenced, ttl: 10s}
+servers: {kind: hazelcast}
+clients: {a: {stays: true}, b: {start: 1ms}}
+progress: 15s
+faults: [{after: {node: hazelcast-1, does: execute, what: acquire}, break: this}]`, &countsTwice,
+			[]string{"a has taken it twice (lock), which its session counts, and gives it back once (unlock)"}, []string{"went on after Unlock"},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

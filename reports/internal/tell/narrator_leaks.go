@@ -321,15 +321,19 @@ func (t *narrator) refusedRelease(a *history.Acquisition, c *history.Copy, who s
 	return ""
 }
 
-// heldTwice says that a client took a lock of its connection more than once, which counts its holds, and gave back fewer of them; "" if
-// not.
+// heldTwice says that a client took a lock of its connection or session more than once, which counts its holds, and gave back fewer of
+// them; "" if not. What has stayed though its release succeeded is counted.
 func (t *narrator) heldTwice(a *history.Acquisition, c *history.Copy, who string) string {
-	if t.v.Servers().Holds() != "connection" || c.Expires != trace.Never {
+	holds := t.v.Servers().Holds()
+	if (holds != "connection" || c.Expires != trace.Never) && (holds != "session" || a.Release != history.OK) {
 		return ""
 	}
 	done := func(list []*model.Sent) (what string, n int) { // as the last of them, which succeeded
 		said := ""
 		for _, m := range slices.Backward(list) {
+			if m.To == c.Node && m.Executed == c.From && t.v.Answered(m) == trace.Never && m.What == what {
+				n++ // which has made the entry
+			}
 			if m.To != c.Node || t.v.Answered(m) > t.until {
 				continue
 			}
@@ -346,7 +350,7 @@ func (t *narrator) heldTwice(a *history.Acquisition, c *history.Copy, who string
 		return ""
 	}
 	t.wrong(took, "is sent again")
-	return fmt.Sprintf("%s has taken it %s (%s), which its connection counts, and gives it back %s (%s)", who, often(times), took, often(back), gave)
+	return fmt.Sprintf("%s has taken it %s (%s), which its %s counts, and gives it back %s (%s)", who, often(times), took, holds, often(back), gave)
 }
 
 // often says how many times.

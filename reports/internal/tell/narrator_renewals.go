@@ -170,11 +170,12 @@ func (t *narrator) kept(c *history.Copy, who string) string {
 	clients, what := t.prolongers(c, t.until)
 	others := slices.DeleteFunc(slices.Clone(clients), func(name string) bool { return name == c.Client })
 	a := t.v.History.Acquisition(c.Acquisition)
+	session := t.v.Servers().Holds() == "session" // which goes on as long as its process
 	switch {
 	case len(others) > 0 && a != nil && t.died(a):
 		t.wrong(what, "prolongs another's")
 		return ": the renewals (" + what + ") of " + wording.Listing(others) + " keep it, which " + who + " had made"
-	case len(others) == 0 && a != nil && t.renewsAfter(c, max(a.Unlocked, t.until.Add(-t.v.TTL(c.Client, a.Lock)))):
+	case len(others) == 0 && a != nil && !session && t.renewsAfter(c, max(a.Unlocked, t.until.Add(-t.v.TTL(c.Client, a.Lock)))):
 		t.wrong(what, "goes on after Unlock")
 		return ": its renewals (" + what + ") went on after Unlock, and keep it"
 	case len(others) == 0 && len(clients) > 0 && t.v.BelievesAt(c.Acquisition, t.until):
