@@ -248,6 +248,6 @@ wait client=b from=1s to=never ended=waiting`
 	released := func(unlocked, released string) string {
 		return strings.Replace(past, "returned=2s outcome=failed", "returned=1200ms outcome=ok unlocked="+unlocked+" released="+released+" release=ok", 1)
 	}
-	require.Contains(t, told(0, released("1600ms", "1650ms")), "nothing ends it: a's Unlock should have deleted it")
+	require.Contains(t, told(0, released("1600ms", "1650ms")), "nothing ends it: a's Unlock sends nothing")
 	require.NotContains(t, told(0, released("1400ms", "1450ms")), "should have deleted it", "it was made later")
 }

@@ -220,6 +220,53 @@ var (
 			return err
 		},
 	}
+	// neverRenews has a lease that nothing prolongs.
+	neverRenews = faulty{
+		authority: locks.OneNode,
+		take: func(l *attempts) (locks.Lease, error) {
+			value := l.p.RandomValue()
+			return locks.Lease{Value: value}, l.redis(locks.Reply.OK, "SET", "lock", value, "NX", "PX", "10000")
+		},
+		give: func(*attempts, locks.Lease) error { return nil },
+	}
+	// counter is taken by who counts to one, and is counted down twice.
+	counter = faulty{
+		take: func(l *attempts) (locks.Lease, error) {
+			err := l.redis(one, "INCR", "lock")
+			if err != nil {
+				_ = l.redis(func(locks.Reply) bool { return true }, "DECR", "lock")
+			}
+			return locks.Lease{}, err
+		},
+		give: func(l *attempts, _ locks.Lease) error {
+			_ = l.redis(func(locks.Reply) bool { return true }, "DECR", "lock")
+			l.p.Sleep(time.Second)
+			return l.redis(func(locks.Reply) bool { return true }, "DECR", "lock")
+		},
+	}
+	// row is a row that is made and locked in a transaction.
+	row = faulty{
+		authority: locks.OneNode,
+		take: func(l *attempts) (locks.Lease, error) {
+			if l.conn == nil {
+				conn, err := l.p.SQL().Connect(time.Second)
+				if err != nil {
+					return locks.Lease{}, err
+				}
+				l.conn = conn
+			}
+			for _, text := range []string{"BEGIN", "INSERT IGNORE INTO locks (name) VALUES ('x')", "SELECT name FROM locks WHERE name = 'x' FOR UPDATE"} {
+				if _, err := l.conn.Do(time.Minute, locks.SQLStatement{Name: "acquire", Text: text}); err != nil {
+					return locks.Lease{}, err
+				}
+			}
+			return locks.Lease{}, nil
+		},
+		give: func(l *attempts, _ locks.Lease) error {
+			_, err := l.conn.Do(time.Minute, locks.SQLStatement{Name: "release", Text: "COMMIT"})
+			return err
+		},
+	}
 	// line is a list of those who wait, in which one stays whose request to enter it is late.
 	line = faulty{
 		take: func(l *attempts) (locks.Lease, error) {
@@ -314,6 +361,30 @@ clients: {a: {stays: true}, b: {start: 1ms}}
 progress: 15s
 faults: [{after: {node: hazelcast-1, does: execute, what: acquire}, break: this}]`, &countsTwice,
 			[]string{"a has taken it twice (lock), which its session counts, and gives it back once (unlock)"}, []string{"went on after Unlock"},
+		}, {
+			"a lease that nobody renews", `
+lock: {algorithm: watchdog, ttl: 10s, renew: 8s}
+clients: {a: {work: 12s}}`, &neverRenews,
+			[]string{"a acquires the lock with a lease of 10 s at ② and sends no renewal"}, nil,
+		}, {
+			"an Unlock that sends nothing", `
+lock: {algorithm: set-nx-lua, ttl: 10s}
+clients: {a: {}, b: {start: 1ms}}
+progress: 9s`, &neverRenews,
+			[]string{"a's key stays until it expires at 10 s: a's Unlock sends nothing"}, nil,
+		}, {
+			"a release that is sent again when another client holds, and a clean-up that undoes its own request", `
+lock: {algorithm: set-nx-lua}
+clients: {a: {}, b: {start: 20ms, work: 5s}, c: {start: 500ms, wait: try, again: 1s, work: 1s}}`, &counter,
+			[]string{"a's DECR is executed again"}, []string{"as Unlock does"},
+		}, {
+			"a transaction that a dead connection has left", `
+lock: {algorithm: mysql-get-lock}
+servers: {kind: mysql}
+clients: {a: {}, b: {start: 100ms}}
+progress: 30s
+faults: [{after: {node: mysql-1, does: execute, what: acquire}, nth: 2, crash: a, kind: host}]`, &row,
+			[]string{"mysql-1 does not know that the connection of a is dead, and b waits in vain"}, nil,
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -278,6 +278,9 @@ func (t *narrator) omitted(c *history.Copy, who string) string {
 		}
 		t.wrong("Unlock", "leaves an entry")
 		omits := who + "'s Unlock should have deleted it"
+		if t.sendsNothing(a) {
+			omits = who + "'s Unlock sends nothing"
+		}
 		if a.Released <= t.until && a.Release == history.Unknown {
 			omits = who + "'s Unlock gets no answer, and nothing deletes it later"
 			if slices.ContainsFunc(t.requests(a, a.Unlocked, a.Released, trace.ToRelease), func(m *model.Sent) bool {
@@ -291,13 +294,11 @@ func (t *narrator) omitted(c *history.Copy, who string) string {
 	return ""
 }
 
-// unnoticed says that a database still keeps what a dead client held by its connection, which is the client's own without a pooler; "" of
-// other entries.
-func (t *narrator) unnoticed(c *history.Copy, who string) string {
-	if t.v.Servers().Holds() != "connection" || t.v.Servers().Pool > 0 || c.Expires != trace.Never {
-		return ""
-	}
-	return ": " + c.Node + " does not know that " + who + "'s connection is dead"
+// sendsNothing reports whether a client has sent nothing since it called Unlock, which has returned.
+func (t *narrator) sendsNothing(a *history.Acquisition) bool {
+	return a.Release == history.OK && a.Released <= t.until && len(t.v.Messages) > 0 && !slices.ContainsFunc(t.v.Messages, func(m model.Sent) bool {
+		return !m.Reply && m.From == a.Client && m.To != moments.StorageLane && a.Unlocked <= m.Sent && m.Sent <= t.until && (m.For == 0 || m.For == a.ID)
+	})
 }
 
 // underway returns the release of an Unlock that deletes an entry after the violation; nil if none does.

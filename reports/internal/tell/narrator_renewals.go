@@ -24,7 +24,8 @@ func (t *narrator) lastRenewal(a *history.Acquisition, g *history.Grant) {
 		same := e.Does == trace.Execute && s.LockOfProcess(e.Peer, "").Algorithm == s.LockOfProcess(a.Client, "").Algorithm
 		return same && t.holdsAt(e.Peer, e.At) // others give a key its end in a request of its own
 	})
-	if !renews || t.v.Servers().Holds() != "" || t.pausedAt(a.Client, g.To) || !t.v.BelievesAt(a.ID, g.To) {
+	never := t.v.History.Keeps && !a.Unkept && g.To.Sub(g.From) <= t.v.TTL(a.Client, a.Lock)+t.soon() // though its lock should renew
+	if !renews && !never || t.v.Servers().Holds() != "" || t.pausedAt(a.Client, g.To) || !t.v.BelievesAt(a.ID, g.To) {
 		return
 	}
 	sent := t.requests(a, a.Returned, g.To-1, trace.ToRenew)

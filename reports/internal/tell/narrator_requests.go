@@ -68,8 +68,8 @@ func (t *narrator) relies(a *history.Acquisition) {
 	}
 }
 
-// givesBack tells of a Lock that was refused and sends what Unlock sends, of which servers do not say what it does, while another client
-// holds.
+// givesBack tells of requests of which nobody knows what servers make of them, while another client holds: of Unlock, if they come again, and
+// of a Lock that was refused and sends what Unlock sends.
 func (t *narrator) givesBack(held *history.Acquisition, by trace.Instant) {
 	if t.v.History.HasAuthority || t.v.History.Logged {
 		return
@@ -84,14 +84,33 @@ func (t *narrator) givesBack(held *history.Acquisition, by trace.Instant) {
 	}
 	for i := range t.v.History.Acquisitions {
 		a := &t.v.History.Acquisitions[i]
+		if a.Outcome == history.OK && a.ID != held.ID {
+			t.releasesAgain(a, held, by)
+		}
 		if a.Outcome != history.Failed {
 			continue
 		}
-		for _, m := range t.requests(a, held.Returned, a.Returned, "") {
-			if slices.Contains(releases, m.What) && m.Executed < by {
+		list := t.requests(a, a.Invoked, a.Returned, trace.ToAcquire, trace.ToLook, "")
+		for k, m := range list {
+			refused := k > 0 && t.v.Answered(list[k-1]) <= m.Sent && model.IsRefusal(t.v.Messages[list[k-1].Answer].Detail) // there is nothing to undo
+			if refused && m.Purpose == "" && slices.Contains(releases, m.What) && held.Returned < m.Executed && m.Executed < by {
 				t.tell(m.Executed, moments.OrderService, t.who(a), "is refused the lock, but sends "+m.What+here+" as Unlock does", moments.Place{})
 				t.wrong(m.What, "comes from a Lock that is refused")
 			}
+		}
+	}
+}
+
+// releasesAgain tells of a request of Unlock that is executed a second time, when another client holds.
+func (t *narrator) releasesAgain(a, held *history.Acquisition, by trace.Instant) {
+	list := t.requests(a, a.Unlocked, by, trace.ToRelease, "")
+	for i, m := range list {
+		again := slices.ContainsFunc(list[:i], func(o *model.Sent) bool {
+			return o.What == m.What && o.Detail == m.Detail && o.Executed < m.Executed
+		})
+		if again && held.Returned < m.Executed && m.Executed < by {
+			t.tell(m.Executed, moments.OrderService, t.who(a)+"'s "+m.What, "is executed again", moments.Place{})
+			t.wrong(m.What, "comes again")
 		}
 	}
 }

@@ -43,7 +43,7 @@ func (t *narrator) stall() {
 	if blocked == "" {
 		t.forerunners(waiter)
 		outlasts := t.outlasts(waiter)
-		if blocked = t.unanswered(waiter); blocked == "" && !outlasts {
+		if blocked = cmp.Or(t.deadConnection(waiter), t.unanswered(waiter)); blocked == "" && !outlasts {
 			blocked = t.silentServers(waiter)
 		}
 		if blocked == "" && !outlasts {
