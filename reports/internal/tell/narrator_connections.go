@@ -1,7 +1,9 @@
 package tell
 
 import (
+	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/reports/internal/model"
@@ -41,4 +43,47 @@ func (t *narrator) deadConnection(w *history.Wait) string {
 		}
 	}
 	return ""
+}
+
+// heldTwice says that a client took a lock of its connection or session more than once, which counts its holds, and gave back fewer of
+// them; "" if not. What has stayed though its release succeeded is counted.
+func (t *narrator) heldTwice(a *history.Acquisition, c *history.Copy, who string) string {
+	holds := t.v.Servers().Holds()
+	if (holds != "connection" || c.Expires != trace.Never) && (holds != "session" || a.Release != history.OK) {
+		return ""
+	}
+	done := func(list []*model.Sent) (what string, n int) { // as the last of them, which succeeded
+		said := ""
+		for _, m := range slices.Backward(list) {
+			if m.To == c.Node && m.Executed == c.From && t.v.Answered(m) == trace.Never && m.What == what {
+				n++ // which has made the entry
+			}
+			if m.To != c.Node || t.v.Answered(m) > t.until {
+				continue
+			}
+			if answer := t.v.Messages[m.Answer].Detail; said == "" || said == answer && m.What == what {
+				said, what = answer, m.What
+				n++
+			}
+		}
+		return what, n
+	}
+	took, times := done(t.requests(a, a.Invoked, a.Returned, trace.ToAcquire))
+	gave, back := done(t.requests(a, a.Unlocked, min(a.Released, t.until), trace.ToRelease))
+	if times < 2 || back >= times || gave == "" {
+		return ""
+	}
+	t.wrong(took, "is sent again")
+	return fmt.Sprintf("%s has taken it %s (%s), which its %s counts, and gives it back %s (%s)", who, often(times), took, holds, often(back), gave)
+}
+
+// often says how many times.
+func often(n int) string {
+	switch n {
+	case 1:
+		return "once"
+	case 2:
+		return "twice"
+	}
+	return strconv.Itoa(n) + " times"
 }
