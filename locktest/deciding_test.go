@@ -33,7 +33,7 @@ var deciding = map[string]string{
 	"renews by setting":                          "second SET to redis-1 is executed at 14.3 s, and overwrites b's key",
 	"renews any":                                 "second SET to redis-1 is executed at 14.3 s, and overwrites b's key",
 	"renews forever":                             "its renewals (EVAL) went on after Unlock",
-	"never deletes":                              "a's Unlock should have deleted it",
+	"never deletes":                              "a's Unlock sends nothing",
 	"leaves its node":                            "b's Lock should have deleted it when it gave up",
 	"watches from now":                           "last request for the lock (Watch) is executed, when a's key is gone already",
 	"watches own node":                           "last request for the lock (getData) watches its own znode instead of a's znode",
