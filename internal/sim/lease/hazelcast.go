@@ -1,6 +1,7 @@
 package lease
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -36,10 +37,10 @@ func Hazelcast() Dialect {
 // (datastructures/lock/Lock.java).
 type fencedLock struct {
 	name    string
-	by      *Request      // which gave it to its owner
-	count   int           // how often that is inside
-	queue   []*fencedWait // in the order of asking
-	answers []fencedAnswer
+	by      *Request            // which gave it to its owner
+	count   int                 // how often that is inside
+	queue   []*fencedWait       // in the order of asking
+	answers map[fencedCall]bool // whether a call gave the lock to its owner; they are remembered until that leaves
 }
 
 // endpoint is who may own a lock: a thread within a session.
@@ -58,11 +59,10 @@ type fencedWait struct {
 	timer   *sim.Timer // its time-out; nil if there is none
 }
 
-// fencedAnswer is what a call was answered with, for those that are repeated. The calls of an owner are remembered until it leaves.
-type fencedAnswer struct {
+// fencedCall is a call of an owner, which may be repeated.
+type fencedCall struct {
 	endpoint
 	once string
-	lock bool // it has the lock
 }
 
 func (s *Server) fencedLock(name string) *fencedLock {
@@ -145,7 +145,7 @@ func (s *Server) unlockFenced(r *Request) *Response {
 		l.remember(r, true)
 		return s.fence(l, r, true)
 	}
-	l.answers = slices.DeleteFunc(l.answers, func(a fencedAnswer) bool { return a.endpoint == who })
+	maps.DeleteFunc(l.answers, func(c fencedCall, _ bool) bool { return c.endpoint == who })
 	l.remember(r, false)
 	s.store.release(l.name, r.Session)
 	return s.fence(l, r, false)
@@ -178,16 +178,15 @@ func (s *Server) fence(l *fencedLock, r *Request, lock bool) *Response {
 }
 
 func (l *fencedLock) remember(r *Request, lock bool) {
-	l.answers = append(l.answers, fencedAnswer{r.endpoint(), r.Once, lock})
+	if l.answers == nil {
+		l.answers = make(map[fencedCall]bool)
+	}
+	l.answers[fencedCall{r.endpoint(), r.Once}] = lock
 }
 
 func (l *fencedLock) answered(r *Request) (known, lock bool) {
-	for _, a := range l.answers {
-		if a.endpoint == r.endpoint() && a.once == r.Once {
-			return true, a.lock
-		}
-	}
-	return false, false
+	lock, known = l.answers[fencedCall{r.endpoint(), r.Once}]
+	return known, lock
 }
 
 // cancelWait ends the wait of a thread with an error.
@@ -271,7 +270,7 @@ func (s *Server) endWait(w *fencedWait, a *Response) {
 // leave ends what a session that is over has to do with locks, but for what it owns: its waits, and what its calls were answered.
 func (s *Server) leave(id SessionID) {
 	for _, l := range s.fenced {
-		l.answers = slices.DeleteFunc(l.answers, func(a fencedAnswer) bool { return a.session == id })
+		maps.DeleteFunc(l.answers, func(c fencedCall, _ bool) bool { return c.session == id })
 		for _, w := range slices.Clone(l.queue) {
 			if w.request.Session == id {
 				s.cancelWait(l, w.request.endpoint(), NoSession)

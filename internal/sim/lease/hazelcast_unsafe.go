@@ -2,7 +2,7 @@ package lease
 
 import (
 	"fmt"
-	"slices"
+	"maps"
 	"time"
 
 	"github.com/locksim/locksim/sim"
@@ -263,7 +263,7 @@ func (s *Server) state() *memberState {
 		st.sessions = append(st.sessions, session{id: v.id, client: v.client, ttl: v.ttl, deadline: v.deadline})
 	}
 	for _, l := range s.fenced {
-		own := fencedLock{name: l.name, by: l.by, count: l.count, answers: slices.Clone(l.answers)}
+		own := fencedLock{name: l.name, by: l.by, count: l.count, answers: maps.Clone(l.answers)}
 		for _, w := range l.queue {
 			own.queue = append(own.queue, &fencedWait{request: w.request, fence: w.fence})
 		}
