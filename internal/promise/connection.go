@@ -31,30 +31,15 @@ func (s *Subject) onDatabase() []Promise {
 				Faults: slow(search.ServerAhead, search.ServerBack, search.Drift, search.Stall, search.Delay), Storage: waiting,
 				Tasks: 2, Waits: true, Drift: 100_000,
 			}, Why: `While its connection stands a client holds until it releases, and here nothing breaks connections.`,
-		}.played("unless-broken", alike), {
+		}.played("unless-broken", alike), s.untilMissed(Promise{
 			Name: Progress, Property: checker.Progress, Focus: deaths, Model: search.FaultModel{
-				Faults:     []search.Kind{search.ClientCrash, search.ClientPause, search.ClientClock},
-				KeepAlives: []time.Duration{s.TTL}, Progress: 10,
-			},
-			Extend: func(_ search.Source, of *scenarios.Scenario) {
-				for i := range of.Faults {
-					if a := &of.Faults[i].Action; s.backTooEarly(a) {
-						a.Restart = 2 * s.TTL
-					}
-				}
-				if losesMachine(of) {
-					of.Progress = max(of.Progress, missed)
-				}
-			},
-			Keeps: func(of *scenarios.Scenario) bool {
-				return !slices.ContainsFunc(of.Faults, func(f sim.Fault) bool { return s.backTooEarly(&f.Action) }) &&
-					(!losesMachine(of) || of.Progress >= missed)
+				Faults: []search.Kind{search.ClientCrash, search.ClientPause, search.ClientClock}, Progress: 10,
 			},
 			Why: `Others get in when the client has died that holds the lock. Its connection is over when its process is, or when the
 				server misses its machine: within the time of keep-alive, or, if it has an answer under way to it, when the kernel
 				gives that up. A row that outlives the connection needs an end of its own. Nothing else happens to connections: a
 				client that waits forever for an answer would not hear that the server has ended its session.`,
-		}}, s.fenced(every)...)
+		})}, s.fenced(every)...)
 	}
 	service.Model.Faults = search.Kinds(search.ServerAhead, search.Drift, search.SameRandom)
 	service.Model.KeepAlives, service.Model.Drift = nil, 0
@@ -72,17 +57,42 @@ func (s *Subject) onDatabase() []Promise {
 	}.played("within-lease", func(m *search.FaultModel) {
 		m.Faults = slices.Concat(messages, slow(search.ServerCrash, search.PowerLoss, search.ServerBack, search.Drift))
 		m.TTLs = []time.Duration{s.TTL, s.TTL / 10}
-	}), {
+	}), s.untilMissed(Promise{
 		Name: Progress, Property: checker.Progress, Focus: deaths, Extend: s.lateAtMost, Keeps: s.isLateAtMost, Model: search.FaultModel{
 			Faults: slow(search.ServerCrash, search.Stall, search.Delay, search.Break), Progress: 10,
-		}, Why: `The lease of a dead holder is over by the server's clock.`,
-	}})
+		}, Why: `The lease of a dead holder is over by the server's clock, and a transaction that it has open is when the server misses
+			its machine.`,
+	})})
 	return append(list, s.fenced(every)...)
 }
 
 // missed is when a server has certainly missed a machine, and another client has had time to ask: what is not acknowledged is repeated
 // for 924.6 s, and nothing is probed until then (Linux, tcp_retries2 and tcp_keepalive_timer).
 const missed = 1000 * time.Second
+
+// untilMissed lets servers take their time to miss a machine that has died, for what it has locked until then.
+func (s *Subject) untilMissed(p Promise) Promise {
+	extend, keeps := p.Extend, p.Keeps
+	p.Model.KeepAlives = []time.Duration{s.TTL}
+	p.Extend = func(src search.Source, of *scenarios.Scenario) {
+		if extend != nil {
+			extend(src, of)
+		}
+		for i := range of.Faults {
+			if a := &of.Faults[i].Action; s.backTooEarly(a) {
+				a.Restart = 2 * s.TTL
+			}
+		}
+		if losesMachine(of) {
+			of.Progress = max(of.Progress, missed)
+		}
+	}
+	p.Keeps = func(of *scenarios.Scenario) bool {
+		return !slices.ContainsFunc(of.Faults, func(f sim.Fault) bool { return s.backTooEarly(&f.Action) }) &&
+			(!losesMachine(of) || of.Progress >= missed) && (keeps == nil || keeps(of))
+	}
+	return p
+}
 
 // losesMachine reports whether a machine dies.
 func losesMachine(of *scenarios.Scenario) bool {
