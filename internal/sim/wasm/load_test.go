@@ -41,21 +41,30 @@ const shared = "-buildmode=c-shared"
 // TestLoadSaysWhatIsWrongWithAProgram tells a user what to change.
 func TestLoadSaysWhatIsWrongWithAProgram(t *testing.T) {
 	header := "\x00asm\x01\x00\x00\x00"
-	for _, wrong := range []struct {
-		code []byte
-		text string
-	}{
-		{nil, "it is not a WebAssembly module"},
-		{[]byte("#!/bin/sh"), "it is not a WebAssembly module"},
-		{[]byte(header), "it has no section 6"},
-		{[]byte(header + "\x06\x7f"), "cut short"},
-		{build(t, "plain"), "-buildmode=c-shared"},
-		{build(t, "plain", shared), "does not import package guest"},
-		{build(t, "silent", shared), "calls guest.Register in none of its init functions"},
-		{build(t, "failing", shared), "before it is a client the program panics: runtime error: index out of range [1] with length 0"},
-		{build(t, "looping", shared), "the program loops forever before it is a client"},
+	for code, text := range map[string]string{
+		"":                  "it is not a WebAssembly module",
+		"#!/bin/sh":         "it is not a WebAssembly module",
+		header:              "it has no section 6",
+		header + "\x06\x7f": "cut short",
 	} {
-		_, err := wasm.Load(wrong.code, compiled(t))
-		require.ErrorContains(t, err, wrong.text)
+		_, err := wasm.Load([]byte(code), compiled(t))
+		require.ErrorContains(t, err, text)
+	}
+	for _, wrong := range []struct {
+		program string
+		flags   []string
+		text    string
+	}{
+		{"plain", nil, "-buildmode=c-shared"},
+		{"plain", []string{shared}, "does not import package guest"},
+		{"silent", []string{shared}, "calls guest.Register in none of its init functions"},
+		{"failing", []string{shared}, "before it is a client the program panics: runtime error: index out of range [1] with length 0"},
+		{"looping", []string{shared}, "the program loops forever before it is a client"},
+	} {
+		t.Run(wrong.text, func(t *testing.T) {
+			t.Parallel() // they are linked
+			_, err := wasm.Load(build(t, wrong.program, wrong.flags...), compiled(t))
+			require.ErrorContains(t, err, wrong.text)
+		})
 	}
 }
