@@ -66,6 +66,7 @@ func TestSlotsAreListedWithTheirOwnersAndReplicas(t *testing.T) {
 // suspected after one to one and a half of them. The rest is the spreading of the news, the election's delay, and the
 // crons.
 func TestAMasterThatIsCutOffStopsAndIsReplaced(t *testing.T) {
+	t.Parallel()
 	const timeout, cutAt, healed = 5 * s, 7 * s, 27 * s
 	var stopped, replaced, demoted []time.Duration
 	both, runs := 0, long.Pick(50, 50, 200)
@@ -241,6 +242,7 @@ func TestTakeOverNeedsNoVotes(t *testing.T) {
 
 // Nodes die, stand still, and cannot reach each other, all at random: masters vote once an epoch.
 func TestAMasterVotesOnceAnEpoch(t *testing.T) {
+	t.Parallel()
 	votes, failovers := 0, 0
 	runs := long.Pick(5, 5, 15)
 	for seed := range uint64(runs) {
@@ -263,6 +265,7 @@ func TestAMasterVotesOnceAnEpoch(t *testing.T) {
 
 // With a fifth of a second between nodes the replicas of two masters that fail together often ask in the same epoch.
 func TestReplicasOfTwoMastersAreNotElectedInOneEpoch(t *testing.T) {
+	t.Parallel()
 	again := 0
 	for seed := range uint64(20) {
 		w := deployOn(t, sim.Config{

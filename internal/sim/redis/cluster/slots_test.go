@@ -40,6 +40,7 @@ var questions = []string{
 
 // TestNodesAnswerAsRealOnesDo asks a simulated and a real node the same.
 func TestNodesAnswerAsRealOnesDo(t *testing.T) {
+	t.Parallel()
 	nodes := startRealCluster(t)
 	ours := simulatedAnswers(t)
 	for i, line := range questions {

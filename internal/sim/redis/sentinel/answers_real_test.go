@@ -38,6 +38,7 @@ var questions = []string{
 
 // TestSentinelsAnswerAsRealOnesDo asks a simulated and a real Sentinel the same.
 func TestSentinelsAnswerAsRealOnesDo(t *testing.T) {
+	t.Parallel()
 	d := startRealDeployment(t)
 	theirs := d.answers(t)
 	ours := simulatedAnswers(t)

@@ -20,6 +20,7 @@ var all = []string{"sentinel-1", "sentinel-2", "sentinel-3"}
 // The measured times are those of nine failovers of three real Sentinels (Redis 7.0.15), down-after 2 s, whose master
 // was stopped by a signal; it went on after 4 s to 12 s in two of them. TestRealSentinelsTakeAsLong measures again.
 func TestFailoverTakesAsLongAsOnRealServers(t *testing.T) {
+	t.Parallel()
 	const (
 		toldFirst, toldLast = 3300 * ms, 4190 * ms   // clients, of the new master
 		lateFirst, lateLast = 10000 * ms, 10130 * ms // the old master's demotion, after it went on
@@ -201,6 +202,7 @@ func TestIfTheLeaderDiesAnotherTriesAfterTwiceTheFailoverTimeout(t *testing.T) {
 
 // Sentinels die, come back, and cannot reach each other, all at random: still no two are elected in one epoch.
 func TestASentinelVotesOnceAnEpoch(t *testing.T) {
+	t.Parallel()
 	failovers, votes := 0, 0
 	runs := long.Pick(4, 4, 10)
 	for seed := range uint64(runs) {
