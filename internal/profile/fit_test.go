@@ -56,6 +56,7 @@ const honest = 33
 // Laws that no generalized Pareto law is equal to are near to one only above high thresholds: the misses of lognormal and
 // Weibull laws are on the side of caution, which this test holds them to.
 func TestIntervalsCoverTheTruth(t *testing.T) {
+	t.Parallel()
 	truths := []struct {
 		name  string
 		law   Law
@@ -87,6 +88,7 @@ func TestIntervalsCoverTheTruth(t *testing.T) {
 // TestNarrowIntervalsAreNoticed plants refits that are too sure of the tail, or of the body: the test above would not pass with
 // them.
 func TestNarrowIntervalsAreNoticed(t *testing.T) {
+	t.Parallel()
 	planted := func(change func(fit, refit *fitted)) func(Law, int, uint64) []Law {
 		return func(l Law, n int, seed uint64) []Law {
 			refits := Refits(l, n, seed)
@@ -108,6 +110,7 @@ func TestNarrowIntervalsAreNoticed(t *testing.T) {
 // TestBurstsAreNotTakenForEvidence: where each long value is followed by others of its kind, the intervals hold nearly as often as
 // they say. Without the extremal index more than half of them miss.
 func TestBurstsAreNotTakenForEvidence(t *testing.T) {
+	t.Parallel()
 	// The maximum of a moving window over Pareto values has the tail of a Pareto law, and extremal index 1/window.
 	const window, n = 5, 2000
 	law := Pareto(10*ms, 1.5)
@@ -152,6 +155,7 @@ func interval(laws []Law, d time.Duration) (float64, float64) {
 
 // TestFitsApproachTheTruth with ever more values.
 func TestFitsApproachTheTruth(t *testing.T) {
+	t.Parallel()
 	for name, truth := range map[string]Law{
 		"pareto": Pareto(10*ms, 1.5), "exponential": Exponential(20 * ms), "lognormal": Lognormal(10*ms, 1),
 	} {

@@ -19,6 +19,7 @@ import (
 // of structure that moves one of them changes the generator, or what a run does: a campaign that is continued, or divided
 // over machines, would no longer draw and play the same.
 func TestDrawsStayAsTheyAre(t *testing.T) {
+	t.Parallel()
 	const file = "testdata/draws"
 	var text strings.Builder
 	for _, a := range locks.Catalogue().All() {

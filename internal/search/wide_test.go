@@ -17,6 +17,7 @@ import (
 )
 
 func TestAWideModelSuitsEveryLock(t *testing.T) {
+	t.Parallel()
 	var r harness.Runner
 	defer r.Close()
 	for _, lock := range locks.Catalogue().All() {
@@ -221,6 +222,7 @@ func TestALibraryThatExtendsIsToldToNowAndThen(t *testing.T) {
 // TestOthersTakeWhatAHolderHasLost: drawn on purpose, others mostly take the lock while its holder stands still, and either have
 // released it when the holder goes on, or hold it then. Little else goes wrong.
 func TestOthersTakeWhatAHolderHasLost(t *testing.T) {
+	t.Parallel()
 	var r harness.Runner
 	defer r.Close()
 	const runs = 200

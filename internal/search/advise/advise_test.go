@@ -119,6 +119,7 @@ func one(t *testing.T, r *advise.Report, what string) advise.Advice {
 
 // A row in a database with a lease of 8 s lets a pause take 3 s, just as the lock does that it would replace.
 func TestALockThatHoldsByLuckIsNotAdvised(t *testing.T) {
+	t.Parallel()
 	r := found(t, plan(&advise.Situation{Lock: lock(t, "set-nx-lua"), TTL: 8 * time.Second, Work: 5 * time.Second, Pause: 3 * time.Second}))
 	require.True(t, r.Base.Violated())
 	require.Empty(t, of(r, "mysql-lease-row"))
@@ -148,6 +149,7 @@ func between(t *testing.T, a advise.Advice, least, most time.Duration) {
 // The work takes longer than the lease, and nothing fails. A lease that is as long as the work does, or work as short as the lease; a
 // renewed lease; a client that heeds its deadline; a resource that compares versions protects its data.
 func TestALeaseThatIsTooShortForTheWork(t *testing.T) {
+	t.Parallel()
 	r := found(t, plan(&advise.Situation{Lock: lock(t, "set-nx-lua"), TTL: 4 * time.Second, Work: 5 * time.Second}))
 	require.True(t, r.Base.Violated())
 	between(t, one(t, r, "ttl"), 4900*time.Millisecond, 5200*time.Millisecond)
@@ -164,6 +166,7 @@ func TestALeaseThatIsTooShortForTheWork(t *testing.T) {
 
 // 5 s of work and a pause of 4 s take a second less than a lease of 10 s, and one second more than one of 8 s.
 func TestAPauseThatIsLongerThanTheMargin(t *testing.T) {
+	t.Parallel()
 	s := &advise.Situation{Lock: lock(t, "set-nx-lua"), TTL: 8 * time.Second, Work: 5 * time.Second, Pause: 4 * time.Second}
 	r := found(t, plan(s))
 	require.True(t, r.Base.Violated())
@@ -176,6 +179,7 @@ func TestAPauseThatIsLongerThanTheMargin(t *testing.T) {
 // A watchdog that renews a lease of 8 s after 2.67 s lets a pause take what is left of the lease when it begins, after 5 s of work: 5.67 s.
 // A connection does not end while its process is paused, however long.
 func TestAdviceSaysHowFarItHolds(t *testing.T) {
+	t.Parallel()
 	s := &advise.Situation{Lock: lock(t, "set-nx-lua"), TTL: 8 * time.Second, Work: 5 * time.Second, Pause: 4 * time.Second}
 	r := found(t, plan(s))
 	watchdog := one(t, r, "watchdog")
@@ -213,6 +217,7 @@ func TestWhatIsNotJudgedIsNoAdvice(t *testing.T) {
 
 // The same with a lease of 10 s is safe, by the second that is left.
 func TestASafeCaseHasAMargin(t *testing.T) {
+	t.Parallel()
 	s := &advise.Situation{Lock: lock(t, "set-nx-lua"), TTL: 10 * time.Second, Work: 5 * time.Second, Pause: 4 * time.Second}
 	r := found(t, plan(s))
 	require.False(t, r.Base.Violated())
@@ -258,6 +263,7 @@ expect: {progress: held}
 // The master is lost before its replica has heard of the lock. No time to live helps, nor do clients that heed deadlines; a resource that
 // compares versions protects its data, and servers that agree before they grant keep the lock.
 func TestAFailoverOfAsynchronousReplicas(t *testing.T) {
+	t.Parallel()
 	s := &advise.Situation{
 		Lock: lock(t, "set-nx-lua"), TTL: 30 * time.Second, Work: 8 * time.Second, Sentinel: true, Failover: time.Second,
 	}
@@ -280,6 +286,7 @@ func TestAFailoverOfAsynchronousReplicas(t *testing.T) {
 // A change that only keeps others from the lock, or from wanting it, is no advice: here b wants it after 3 s, so that a's shorter work is
 // over before.
 func TestShorterWorkThatNobodyWaitsForIsNoAdvice(t *testing.T) {
+	t.Parallel()
 	text, err := scenarios.Text("failover-lost-key")
 	require.NoError(t, err)
 	r := found(t, advise.Plan{File: "failover-lost-key", Text: text, Locks: locks.Catalogue(), Seeds: 8, Jobs: 2})
@@ -291,6 +298,7 @@ func TestShorterWorkThatNobodyWaitsForIsNoAdvice(t *testing.T) {
 // The clock of one of the three servers jumps 10 s ahead, so that its key expires: a lease that outlasts work and jump together does
 // hold, and what servers write to disk does not matter.
 func TestAClockJumpWithRedlock(t *testing.T) {
+	t.Parallel()
 	s := &advise.Situation{Lock: lock(t, "redlock"), TTL: 8 * time.Second, Work: 4 * time.Second, Servers: 3, Step: 10 * time.Second}
 	r := found(t, plan(s))
 	require.True(t, r.Base.Violated())
@@ -302,6 +310,7 @@ func TestAClockJumpWithRedlock(t *testing.T) {
 // A server of three restarts without its data. It keeps them on disk, if each write is flushed, or stays down until the leases that it
 // has forgotten are over, which is Redlock's own remedy.
 func TestARestartWithRedlock(t *testing.T) {
+	t.Parallel()
 	s := &advise.Situation{Lock: lock(t, "redlock"), TTL: 8 * time.Second, Work: 4 * time.Second, Servers: 3, Restart: time.Second}
 	r := found(t, plan(s))
 	require.True(t, r.Base.Violated())
@@ -316,6 +325,7 @@ func TestARestartWithRedlock(t *testing.T) {
 // TestFaultyLocksAreNeverAdvised plants a lock that keeps everything and is known to be faulty: it is never advised; the same lock
 // without that remark is.
 func TestFaultyLocksAreNeverAdvised(t *testing.T) {
+	t.Parallel()
 	s := &advise.Situation{Lock: lock(t, "set-nx-lua"), TTL: 4 * time.Second, Work: 5 * time.Second}
 	for _, status := range []locks.Status{locks.Mistake, locks.Superseded, locks.Unavailable, locks.Usable} {
 		planted := lock(t, "watchdog")

@@ -30,6 +30,7 @@ func run(t *testing.T, r *harness.Runner, s *scenarios.Scenario) harness.Result 
 }
 
 func TestGeneratedScenarioIsTheSameReadFromItsFile(t *testing.T) {
+	t.Parallel()
 	var r harness.Runner
 	defer r.Close()
 	for i, claim := range everyClaim() {
@@ -83,6 +84,7 @@ func actions() map[search.Kind][]sim.ActionKind {
 // TestEveryKindOfFaultIsDrawnAndHappens keeps the generator from drawing faults that wait for steps nobody takes, on every
 // kind of servers.
 func TestEveryKindOfFaultIsDrawnAndHappens(t *testing.T) {
+	t.Parallel()
 	var r harness.Runner
 	defer r.Close()
 	drawn := map[search.Kind]bool{}
@@ -180,6 +182,7 @@ func TestNumberedDrawsStayAsTheyAre(t *testing.T) {
 // TestDrawsOfCampaignsStayAsTheyAre holds what the first numbers stand for under every claim: lines of the ledger name numbers, and
 // would be of other scenarios if a fault model changed.
 func TestDrawsOfCampaignsStayAsTheyAre(t *testing.T) {
+	t.Parallel()
 	const file = "testdata/draws"
 	var text strings.Builder
 	for _, claim := range everyClaim() {

@@ -61,6 +61,7 @@ func cell(t *testing.T, c *compare.Comparison, lock, faults, property, fencing s
 }
 
 func TestAComparisonDoesNotDependOnHowManyRunAtOnce(t *testing.T) {
+	t.Parallel()
 	p := small(t, 40, "get-then-set", "set-nx-lua-fenced", "memcached-cas")
 	p.Jobs = 1
 	one := played(t, p)
@@ -76,6 +77,7 @@ func TestAComparisonDoesNotDependOnHowManyRunAtOnce(t *testing.T) {
 }
 
 func TestEveryRedCellHasAnExampleThatShowsIt(t *testing.T) {
+	t.Parallel()
 	r := played(t, small(t, 60, "set-nx-lua-fenced", "etcd"))
 	saved := files(r)
 	red := 0
@@ -103,6 +105,7 @@ func TestEveryRedCellHasAnExampleThatShowsIt(t *testing.T) {
 }
 
 func TestAPublishedComparisonIsCheckedByPlayingAPartOfIt(t *testing.T) {
+	t.Parallel()
 	p := small(t, 60, "set-nx-lua-fenced", "etcd")
 	c := played(t, p).Comparison
 	published := c.Sums()
@@ -125,6 +128,7 @@ func TestAPublishedComparisonIsCheckedByPlayingAPartOfIt(t *testing.T) {
 }
 
 func TestNothingIsSaidToHoldThatWasSeldomInDanger(t *testing.T) {
+	t.Parallel()
 	p := small(t, 150, "set-nx-lua-fenced", "etcd")
 	p.Faults = []string{"none", "client-pause"}
 	seen := map[compare.Outcome]bool{}
@@ -179,6 +183,7 @@ func TestBeliefsAreJudgedOnceAndTheResourceInEachMode(t *testing.T) {
 }
 
 func TestLongWorkIsKeptOutOfWhatAsksForOtherFaults(t *testing.T) {
+	t.Parallel()
 	p := small(t, 240, "set-nx-lua", "etcd")
 	p.Faults = []string{"none", "overrun", "client-clock"}
 	c := played(t, p).Comparison

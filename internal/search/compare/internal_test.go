@@ -46,6 +46,7 @@ func costOf(t *testing.T, name string) Lock {
 }
 
 func TestCostsAreThoseOfTheAlgorithms(t *testing.T) {
+	t.Parallel()
 	simple, heavy, queue, bound := costOf(t, "set-nx-lua"), costOf(t, "redlock"), costOf(t, "zk-sequential"), costOf(t, "mysql-row")
 	require.EqualValues(t, 1_000, simple.RoundTrips, "SET")
 	require.EqualValues(t, 4_000, simple.Messages, "SET and a script, and their answers")
@@ -69,6 +70,7 @@ func TestCostsAreThoseOfTheAlgorithms(t *testing.T) {
 }
 
 func TestWhoeverLeavesAKeyForEverBlocksAll(t *testing.T) {
+	t.Parallel()
 	l := costOf(t, "setnx")
 	require.Equal(t, 200, l.NeverAfter)
 	require.Zero(t, l.AfterCrash.Count)

@@ -74,6 +74,7 @@ func three(s *scenarios.Scenario) {
 }
 
 func TestKnownViolationsAreFoundWithoutBeingToldWhere(t *testing.T) {
+	t.Parallel()
 	for _, tc := range []struct {
 		name     string
 		base     scenarios.Case
@@ -124,6 +125,7 @@ func TestKnownViolationsAreFoundWithoutBeingToldWhere(t *testing.T) {
 }
 
 func TestABaseThatViolatesIsNotExtended(t *testing.T) {
+	t.Parallel()
 	r := explored(t, based(t, "set-without-nx"), Options{Faults: search.Kinds(), Most: 2})
 	require.Len(t, r.Levels, 1)
 	require.NotEmpty(t, r.Findings)
@@ -133,6 +135,7 @@ func TestABaseThatViolatesIsNotExtended(t *testing.T) {
 
 // What is left out on purpose must change nothing but the work.
 func TestTheReducedExplorationFindsWhatTheWholeOneFinds(t *testing.T) {
+	t.Parallel()
 	for i, tc := range []struct {
 		base   scenarios.Case
 		faults []search.Kind
@@ -164,6 +167,7 @@ func TestTheReducedExplorationFindsWhatTheWholeOneFinds(t *testing.T) {
 }
 
 func TestTheNumberOfWorkersDoesNotShow(t *testing.T) {
+	t.Parallel()
 	o := Options{Faults: only(search.ClientPause), Most: 2, Jobs: 1}
 	one, err := Explore(t.Context(), based(t, "set-nx-ex-del"), o)
 	require.NoError(t, err)
@@ -199,6 +203,7 @@ func TestAnInterruptedExplorationSaysWhatItCovered(t *testing.T) {
 
 // What is found is not lost if there is no time to make it minimal.
 func TestWhatIsNotMadeMinimalIsStillFound(t *testing.T) {
+	t.Parallel()
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
 	rough := explored(t, based(t, "set-nx-lua"), Options{
@@ -215,6 +220,7 @@ func TestWhatIsNotMadeMinimalIsStillFound(t *testing.T) {
 }
 
 func TestTheFirstViolationMayBeEnough(t *testing.T) {
+	t.Parallel()
 	r, err := Explore(t.Context(), based(t, "set-nx-ex-del"), Options{
 		Faults: only(search.ClientPause), Most: 2, StopAtFirst: true,
 	})

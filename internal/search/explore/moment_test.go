@@ -56,6 +56,7 @@ func (x *explorer) leaves(run *harness.Result, latest *sim.Fault) (list []leftOu
 
 // What is not placed at a point does the same as what is placed at another, or can harm nobody any more.
 func TestWhatIsNotPlacedMakesNoDifference(t *testing.T) {
+	t.Parallel()
 	var r harness.Runner
 	defer r.Close()
 	met, late := make(map[sim.ActionKind]int), 0

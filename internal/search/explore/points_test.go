@@ -19,6 +19,7 @@ func nothing(at sim.Trigger) sim.Fault {
 }
 
 func TestFaultsActAtTheirPoints(t *testing.T) {
+	t.Parallel()
 	pause := sim.Fault{
 		Action:  sim.Action{Kind: sim.Pause, Node: "a"},
 		For:     20 * time.Second,

@@ -198,6 +198,7 @@ func TestVariationsHaveOneFaultAtMost(t *testing.T) {
 }
 
 func TestWhatNeverActedIsNamed(t *testing.T) {
+	t.Parallel()
 	base := based(t, "set-nx-lua")
 	require.Equal(t, only(search.PowerLoss, search.Drift, search.Stall, search.SameRandom),
 		explored(t, base, Options{Most: 1}).NeverActed, "what is not placed unless somebody asks for it")

@@ -48,6 +48,7 @@ func play(t *testing.T, r *harness.Runner, c scenarios.Case, seed uint64) (*harn
 }
 
 func TestAFateIsSealedByWhatIsDrawn(t *testing.T) {
+	t.Parallel()
 	c := parse(t, late+"faults: [{at: 9s, pause: a, for: 5s}]\n")
 	var r harness.Runner
 	defer r.Close()
@@ -168,6 +169,7 @@ faults: [{at: 4s, crash: redis-1, restart: 100ms}, {at: 4500ms, crash: redis-2, 
 // TestFatesAreTrue plays futures with seeds that the search has not used, and defences, on named and drawn scenarios.
 func TestFatesAreTrue(t *testing.T) {
 	long.NotShort(t)
+	t.Parallel()
 	var r harness.Runner
 	defer r.Close()
 	starts, moments, saved, fresh, escaped := 0, 0, 0, 0, 0

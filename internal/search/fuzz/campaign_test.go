@@ -46,6 +46,7 @@ func play(t *testing.T, h *Campaign, p Plan) ([]Stretch, *Tally) {
 }
 
 func TestWhatIsFoundDoesNotDependOnHowManyRunAtOnce(t *testing.T) {
+	t.Parallel()
 	h := campaign(t, misdelete())
 	one, sum := play(t, h, Plan{From: 7, Runs: 700, Jobs: 1})
 	eight, same := play(t, h, Plan{From: 7, Runs: 700, Jobs: 8})
@@ -62,6 +63,7 @@ func TestWhatIsFoundDoesNotDependOnHowManyRunAtOnce(t *testing.T) {
 }
 
 func TestEveryHitIsOfOneFinding(t *testing.T) {
+	t.Parallel()
 	h := campaign(t, misdelete())
 	_, sum := play(t, h, Plan{Runs: 500, Jobs: 2})
 	found, err := h.Findings(t.Context(), h.UsualEffort(sum, 2), sum)

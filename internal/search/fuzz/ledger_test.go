@@ -179,6 +179,7 @@ func TestALedgerIsNotReplaced(t *testing.T) {
 
 // Shards that are merged in any order, in any groups and again are what one machine would have played.
 func TestMergedShardsAreTheWholeCampaign(t *testing.T) {
+	t.Parallel()
 	h := campaign(t, misdelete())
 	dir := t.TempDir()
 	file := func(name string) string { return filepath.Join(dir, name) }

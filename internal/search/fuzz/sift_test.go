@@ -37,6 +37,7 @@ func (t *Tally) hits() int {
 
 // However little is done, no hit is lost, the most frequent come first, and how many work at once makes no difference.
 func TestWhatThereIsNoTimeForIsLeftAndCounted(t *testing.T) {
+	t.Parallel()
 	h := campaign(t, everything())
 	_, sum := play(t, h, Plan{Runs: 200, Jobs: 2})
 	require.Greater(t, len(sum.Cores), 8)
@@ -73,6 +74,7 @@ func TestOneOfEachPropertyAndKindComesFirstAndTheRarestBefore(t *testing.T) {
 // However little may be done, there is a finding of each property and kind that was met, and all that is left is listed with
 // a run that shows it.
 func TestNoKindOfHitIsWithoutAFinding(t *testing.T) {
+	t.Parallel()
 	h := campaign(t, everything())
 	_, sum := play(t, h, Plan{Runs: 200, Jobs: 2})
 	found, err := h.Findings(t.Context(), Effort{Jobs: 2, Runs: 1}, sum)
@@ -146,6 +148,7 @@ func (d *dying) Err() error {
 
 // Findings of one cause, whatever they violate, are of one group; a simpler one's cause and more is no other.
 func TestCausesAreThoseOfAllProperties(t *testing.T) {
+	t.Parallel()
 	h := campaign(t, Config{
 		Lock: "set-nx-lua", Faults: []search.Kind{search.ClientPause, search.Evict},
 		Properties: []checker.Property{checker.MutualExclusion, checker.ExclusionAtService, checker.Resource},

@@ -48,6 +48,7 @@ func probability(hits, runs int, p float64) float64 {
 }
 
 func TestAnIntervalHoldsAtLeastAsOftenAsItSays(t *testing.T) {
+	t.Parallel()
 	for _, confidence := range []float64{0.95, 0.99} {
 		for _, runs := range []int{1, 2, 7, 40, 300} {
 			least := 1.0

@@ -126,6 +126,7 @@ func verdicts(t *testing.T, tab *measure.Table, lock string, n uint64) map[strin
 }
 
 func TestCellsAreComparedScheduleBySchedule(t *testing.T) {
+	t.Parallel()
 	const runs = 400
 	tab := table(t, pauses(t, 0, runs, "set-nx-ex-del", "set-nx-lua-fenced"))
 	at := func(lock string, mode history.Fencing) int {

@@ -48,6 +48,7 @@ clients:
 `
 
 func TestKnownRatesLieInTheirIntervals(t *testing.T) {
+	t.Parallel()
 	var list []measure.Setting
 	want := map[string]float64{"10080ms": 0.98, "10050ms": 0.875, "10020ms": 0.68, "9980ms": 0.32, "9900ms": 0, "10100ms": 1}
 	for _, work := range []string{"10080ms", "10050ms", "10020ms", "9980ms", "9900ms", "10100ms"} {

@@ -15,6 +15,7 @@ import (
 // TestModesThatShareRunsSayWhatTheyWouldSayAlone measures all modes at once, where one run may stand for several modes, and
 // each mode by itself, where it cannot.
 func TestModesThatShareRunsSayWhatTheyWouldSayAlone(t *testing.T) {
+	t.Parallel()
 	var modes []history.Fencing
 	for _, name := range history.FencingNames() {
 		mode, _ := history.ParseFencing(name)

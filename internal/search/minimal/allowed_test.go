@@ -16,6 +16,7 @@ import (
 // TestAReductionStaysWithinWhatIsAllowed reduces violations freely, which makes some sections longer than they were, and
 // within what a promise would allow.
 func TestAReductionStaysWithinWhatIsAllowed(t *testing.T) {
+	t.Parallel()
 	h := campaign{"set-nx-lua", history.Careless, history.Unfenced, checker.MutualExclusion, search.Kinds()}
 	var r harness.Runner
 	defer r.Close()

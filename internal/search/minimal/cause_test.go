@@ -12,6 +12,7 @@ import (
 
 // What several kinds of faults come to is one cause; what else goes wrong is one by itself.
 func TestACauseIsWhatHappenedAndNotWhichFaultItTook(t *testing.T) {
+	t.Parallel()
 	var r harness.Runner
 	defer r.Close()
 	for _, row := range []struct {

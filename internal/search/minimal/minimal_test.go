@@ -282,6 +282,7 @@ func TestWhatIsNotViolatedCannotBeReduced(t *testing.T) {
 
 func TestNamedScenariosHaveMinimalForms(t *testing.T) {
 	long.NotShort(t)
+	t.Parallel()
 	var r harness.Runner
 	defer r.Close()
 	for _, row := range []struct {

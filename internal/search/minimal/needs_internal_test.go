@@ -48,6 +48,7 @@ func reduced(t *testing.T, r *harness.Runner, lock string, style history.Style, 
 // d/T or 10,200 ppm, by servers that are fast by d/(T-d) or 10,305 ppm, or by both with d/(2T-d) or 5,126 ppm each; if T
 // is 1 s, by 12,000, 12,145 and 6,036 ppm.
 func TestTheDriftThatRedlockAllowsForComesOut(t *testing.T) {
+	t.Parallel()
 	var r harness.Runner
 	defer r.Close()
 	for _, c := range reduced(t, &r, "redlock", history.Careful, checker.MutualExclusion, long.Pick(2, 2, 4), search.Drift) {
@@ -105,6 +106,7 @@ func violationOf(t *testing.T, r *harness.Runner, s *scenarios.Scenario, p check
 // TestAFailoverThatAProgramDoesNotHearOfIsNoFaultOfItsLock plays one with a reference lock whose clients are all told of the
 // new master, and with one whose holder, like a program with an open connection to the old one, is not.
 func TestAFailoverThatAProgramDoesNotHearOfIsNoFaultOfItsLock(t *testing.T) {
+	t.Parallel()
 	s, err := scenarios.Parse("failover.yaml", []byte(`name: failover
 lock: {algorithm: watchdog, ttl: 10s}
 servers: {replicas: 1}

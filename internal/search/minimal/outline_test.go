@@ -42,6 +42,7 @@ func TestASketchHasTheFormOfTheMinimalScenario(t *testing.T) {
 
 // What cannot simply be left away is often not needed either: it only has the others meet.
 func TestASketchNeedsFewerFaultsThanACore(t *testing.T) {
+	t.Parallel()
 	var r harness.Runner
 	defer r.Close()
 	fewer := 0

@@ -140,6 +140,7 @@ func TestServersThatAreKeptGetTheFirstNames(t *testing.T) {
 
 // Violations of one cause have one form, whatever their numbers and names; those of different causes do not.
 func TestAThousandHitsOfOneCauseAreOneFinding(t *testing.T) {
+	t.Parallel()
 	var r harness.Runner
 	defer r.Close()
 	forms := map[string]bool{}

@@ -72,6 +72,7 @@ func TestWeightsThatDoNotBalanceAreAnError(t *testing.T) {
 
 // TestRaritiesReachEveryPartOfATail estimates probabilities that no plain draw would see.
 func TestRaritiesReachEveryPartOfATail(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(5, 6))
 	for _, n := range []int{1, 3, 100} {
 		for _, p := range []float64{0.5, 1e-3, 1e-6, 1e-9} {

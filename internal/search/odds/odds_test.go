@@ -266,6 +266,7 @@ func TestEstimatesAreTrue(t *testing.T) {
 
 // TestDamageIsNotThatOfTwoHolders plants an estimate that takes every double holder for damage: where a writes early, it is noticed.
 func TestDamageIsNotThatOfTwoHolders(t *testing.T) {
+	t.Parallel()
 	for _, x := range truths(t) {
 		if x.holder == x.damage {
 			continue
@@ -278,6 +279,7 @@ func TestDamageIsNotThatOfTwoHolders(t *testing.T) {
 // TestLengthsThatAreNotWorseAreCounted plants pauses of which the longest are harmless, as of a process that a watchdog kills, and pauses
 // of which some short ones are not. Thresholds alone would get both wrong.
 func TestLengthsThatAreNotWorseAreCounted(t *testing.T) {
+	t.Parallel()
 	const rate = 1. / 60
 	l := profile.Pareto(10*time.Millisecond, 1.56)
 	plant := func(change func(length time.Duration) time.Duration) odds.Hazard {
@@ -321,6 +323,7 @@ func TestLengthsThatAreNotWorseAreCounted(t *testing.T) {
 // TestShortPausesAreLeftOut compares the odds of a process that pauses ten times a second, nearly always briefly, with those without
 // leaving short pauses out, and with what they are by hand. The planted mistake leaves out what matters.
 func TestShortPausesAreLeftOut(t *testing.T) {
+	t.Parallel()
 	l := profile.Pareto(time.Millisecond, 1.56)
 	want := pausing(10, 2, l)
 	thin := func(than time.Duration) odds.Hazard {
@@ -338,6 +341,7 @@ func TestShortPausesAreLeftOut(t *testing.T) {
 
 // TestOddsAreThoseOfTheSeed plays with one worker and with several.
 func TestOddsAreThoseOfTheSeed(t *testing.T) {
+	t.Parallel()
 	m := model(t, lease, pauses(1./60, profile.Exponential(time.Second)))
 	var all [2]*odds.Estimation
 	for i, jobs := range []int{1, 5} {
@@ -354,6 +358,7 @@ func TestOddsAreThoseOfTheSeed(t *testing.T) {
 // TestPiecesArePutTogether has two machines play an estimate that is more than a piece, and puts together what they have recorded.
 func TestPiecesArePutTogether(t *testing.T) {
 	long.NotShort(t)
+	t.Parallel()
 	m := model(t, lease, pauses(1./60, profile.Exponential(time.Second)))
 	plan := odds.Plan{Runs: 20_001, Seed: 5, Confidence: 0.95, Jobs: 2}
 	want, err := odds.Estimate(t.Context(), m, plan, nil)
@@ -391,6 +396,7 @@ func TestIntervalsAreOfProbabilities(t *testing.T) {
 // TestFewRunsAreEnoughForManyCombinations has more combinations of events than there are runs for a whole pilot of each. What is not
 // played counts as if it always violated, in the intervals.
 func TestFewRunsAreEnoughForManyCombinations(t *testing.T) {
+	t.Parallel()
 	l, rate := profile.Exponential(time.Second), 1./60
 	m := model(t, lease, pauses(rate, l), pauses(rate/2, l), pauses(rate/4, l), pauses(rate/8, l))
 	few := estimate(t, m, 400, 1, 0.999)
