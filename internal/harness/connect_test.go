@@ -25,6 +25,7 @@ func connectingLock(t *testing.T) *locks.Algorithm {
 
 // TestAConnectedRunDoesNotKnowWhatRanBefore plays runs in another order, among others, with other snapshots and none.
 func TestAConnectedRunDoesNotKnowWhatRanBefore(t *testing.T) {
+	t.Parallel()
 	lock := connectingLock(t)
 	alone := digestsInOrder(t, lock, 1, 2, 3, 4, 5, 6)
 	require.Equal(t, alone, digestsInOrder(t, lock, 6, 5, 4, 3, 2, 1))

@@ -100,6 +100,7 @@ func traceOf(wanted string) string {
 // only between processes.
 func TestSameSeedSameBytesInOtherProcesses(t *testing.T) {
 	long.NotShort(t)
+	t.Parallel()
 	here := digests()
 	require.NotEmpty(t, here)
 	envs := [][]string{{"GOMAXPROCS=8", "GOGC=off"}, {"GOMAXPROCS=1", "GOGC=10"}}
@@ -140,6 +141,7 @@ func firstDifference(a, b string) string {
 
 // TestRunsDoNotKnowOfEachOther runs every case with a runner of its own, and keeps the trace: neither may matter.
 func TestRunsDoNotKnowOfEachOther(t *testing.T) {
+	t.Parallel()
 	shared, played := digests(), 0
 	eachCase(func(name string, run func(*harness.Runner, bool) harness.Result) {
 		if played++; played%long.Every(5, 1) == 0 {

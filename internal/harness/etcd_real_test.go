@@ -187,6 +187,7 @@ func startEtcd(t *testing.T) *real.Etcd {
 
 // TestEtcdAnswersAsTheRealOneDoes carries on the same conversations with a real server and with ours.
 func TestEtcdAnswersAsTheRealOneDoes(t *testing.T) {
+	t.Parallel()
 	gateway := newGateway(startEtcd(t).Endpoint)
 	model := &etcdModel{}
 	for _, c := range conversations {

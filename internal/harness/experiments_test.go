@@ -26,6 +26,7 @@ const experimentsFile = "testdata/experiments.txt"
 // follows from the servers' source code.
 func TestExperimentsComeOutAsOnRealServers(t *testing.T) {
 	long.NotShort(t)
+	t.Parallel()
 	b := &bench{t: t}
 	defer b.runner.Close()
 	for _, part := range []struct {

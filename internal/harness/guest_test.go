@@ -374,6 +374,7 @@ func TestAProgramThatIsNeverReadyIsAnError(t *testing.T) {
 // TestAProgramThatGoesRoundForEverIsUnknown bounds what computes without end, at the same place every time.
 func TestAProgramThatGoesRoundForEverIsUnknown(t *testing.T) {
 	long.NotShort(t)
+	t.Parallel()
 	var r harness.Runner
 	defer r.Close()
 	for _, key := range []string{"looks-at-its-clock", "loops"}[:long.Pick(1, 1, 2)] {
@@ -530,6 +531,7 @@ func TestWorkersShareAProgram(t *testing.T) {
 // TestAProgramsDigestsAreTheSameInOtherProcesses is the guard of TestSameSeedSameBytesInOtherProcesses for client
 // programs.
 func TestAProgramsDigestsAreTheSameInOtherProcesses(t *testing.T) {
+	t.Parallel()
 	var r harness.Runner
 	defer r.Close()
 	var digests []string
