@@ -145,6 +145,7 @@ func TestRunRefusesWhatCheckRefuses(t *testing.T) {
 }
 
 func TestNamedScenariosPassCheck(t *testing.T) {
+	t.Parallel()
 	code, _, stderr := locksim(t.Context(), append([]string{"check"}, scenarios.Names()...)...)
 	require.Equal(t, exitOK, code, stderr)
 }

@@ -152,6 +152,7 @@ faults:
 // time, the next client meets it at the new master; else it is granted the lock a second time.
 func TestLibrariesFindTheMasterThroughSentinels(t *testing.T) {
 	long.NotShort(t)
+	t.Parallel()
 	s, err := scenarios.Load("sentinel-lost-key")
 	require.NoError(t, err)
 	for _, name := range []string{"redislock", "redsync"}[:long.Pick(1, 1, 2)] {
@@ -176,6 +177,7 @@ func TestLibrariesFindTheMasterThroughSentinels(t *testing.T) {
 // the replica that takes its master's place: it has the key, or has never heard of it.
 func TestLibrariesFindTheMasterOfTheirKeyInACluster(t *testing.T) {
 	long.NotShort(t)
+	t.Parallel()
 	const text = `name: cluster
 lock: {algorithm: redislock, ttl: 20s}
 servers: {kind: redis, masters: 3, replicas: 1, cluster: true, down-after: 2s}
@@ -198,6 +200,7 @@ faults:
 }
 
 func TestRedsyncKeepsItsPromiseWhenRepliesAreLate(t *testing.T) {
+	t.Parallel()
 	lock := built(t, "redsync")
 	for n := range long.Pick(2, 3, 100) {
 		random := rand.New(rand.NewPCG(uint64(n), 0))
@@ -271,6 +274,7 @@ func playedOnce(t *testing.T, s *scenarios.Scenario, lock *locks.Algorithm, seed
 }
 
 func TestAProgramOfOnesOwnIsFuzzedByItsFolder(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	ledger := filepath.Join(dir, "ledger")
 	campaign := []string{"fuzz", "--client", mine, "--runs", "16", "--faults", "none", "--save", dir, "--ledger", ledger}
@@ -331,6 +335,7 @@ const fragile = "../../clients/testdata/fragile"
 // The program panics when a request is not answered in time, which takes a fault.
 func TestAProgramThatEndsItselfIsFoundAndToldWithItsOutput(t *testing.T) {
 	long.NotShort(t)
+	t.Parallel()
 	dir := t.TempDir()
 	campaign := []string{"fuzz", "--client", fragile, "--runs", strconv.Itoa(long.Pick(16, 16, 64)), "--save", dir, "--format", "json"}
 	if !long.Enabled() {

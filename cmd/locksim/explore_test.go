@@ -14,6 +14,7 @@ import (
 
 func TestExploreSavesFindingsThatReplay(t *testing.T) {
 	long.NotShort(t)
+	t.Parallel()
 	dir := t.TempDir()
 	args := []string{"explore", "set-nx-ex-del", "--faults", "client-pause", "--property", "release-safety", "--save"}
 	code, text, stderr := locksim(t.Context(), append(args, dir)...)

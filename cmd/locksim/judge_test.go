@@ -56,6 +56,7 @@ func exposedOrNot(v checker.Verdict) checker.Verdict {
 
 func TestTheLogOfARunHasTheRunsVerdict(t *testing.T) {
 	long.NotShort(t)
+	t.Parallel()
 	runs, violated := 0, map[checker.Property]int{}
 	eachCase(t, func(name string, h *history.History, r *checker.Report) {
 		runs++
@@ -88,6 +89,7 @@ func TestTheLogOfARunHasTheRunsVerdict(t *testing.T) {
 // may have overlapped, and no more.
 func TestAnUncertaintyLargerThanTheOverlapMakesItPossible(t *testing.T) {
 	long.NotShort(t)
+	t.Parallel()
 	found := 0
 	eachCase(t, func(name string, h *history.History, r *checker.Report) {
 		if r.Verdicts[checker.MutualExclusion] != checker.Violated {

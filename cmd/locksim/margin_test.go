@@ -14,6 +14,7 @@ import (
 // TestANearMissIsMarked has a client whose work takes all but a tenth of a second of its lease, and one whose work takes half of it.
 func TestANearMissIsMarked(t *testing.T) {
 	long.NotShort(t)
+	t.Parallel()
 	for work, near := range map[string]bool{"9900ms": true, "5s": false} {
 		file := filepath.Join(t.TempDir(), "margin.yaml")
 		require.NoError(t, os.WriteFile(file, []byte("name: margin\ntitle: A margin\nlock: {algorithm: set-nx-lua, ttl: 10s}\n"+

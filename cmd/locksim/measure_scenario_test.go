@@ -29,6 +29,7 @@ var twoFields = []string{
 }
 
 func TestMeasureOfAScenarioDoesNotDependOnHowManyRunAtOnce(t *testing.T) {
+	t.Parallel()
 	for _, format := range []string{"text", "json", "csv", "svg", "html"} {
 		code, one, said := locksim(t.Context(), append(twoFields, "--format", format, "--jobs", "1")...)
 		require.Equal(t, exitOK, code, said)

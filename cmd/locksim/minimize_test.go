@@ -15,6 +15,7 @@ import (
 
 func TestMinimizeWritesAFileThatRunPlays(t *testing.T) {
 	long.NotShort(t)
+	t.Parallel()
 	for _, row := range []struct {
 		args []string
 		says []string

@@ -30,6 +30,7 @@ func estimatedAs(t *testing.T, args ...string) (d oddsDocument) {
 
 func TestOddsDoNotDependOnHowManyRunAtOnce(t *testing.T) {
 	long.NotShort(t)
+	t.Parallel()
 	formats := []string{"json", "text", "csv"} // the first one has all that the others have
 	for _, format := range formats[:long.Pick(1, 1, 3)] {
 		code, one, said := locksim(t.Context(), ofProfile("set-nx-lua", "--format", format, "--jobs", "1")...)
@@ -42,6 +43,7 @@ func TestOddsDoNotDependOnHowManyRunAtOnce(t *testing.T) {
 // TestOddsSayTheSameInAllFormats also looks whether parts make up the whole, and whether a resource that checks tokens is protected.
 func TestOddsSayTheSameInAllFormats(t *testing.T) {
 	long.NotShort(t)
+	t.Parallel()
 	d := estimatedAs(t, "set-nx-lua")
 	require.True(t, d.Example)
 	require.Equal(t, "locksim.odds/1", d.Schema)

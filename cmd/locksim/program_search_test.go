@@ -43,6 +43,7 @@ func declared(t *testing.T, replace ...string) []string {
 // than held, in text and in data, and the command that is printed plays the program.
 func TestAProgramIsMeasured(t *testing.T) {
 	long.NotShort(t)
+	t.Parallel()
 	program := declared(t)
 	line := []string{"measure", "lease-overrun", "--variant", "lease-3s-work-4s", "--fencing", "none", "--property", "mutual-exclusion",
 		"--vary", "a.work=2s,4s", "--runs", "1"}

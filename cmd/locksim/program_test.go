@@ -35,6 +35,7 @@ func needPython(t *testing.T) {
 func TestAProgramIsRunInPlaceOfAScenariosLock(t *testing.T) {
 	long.NotShort(t)
 	needPython(t)
+	t.Parallel()
 	run := append([]string{"run", "lease-overrun", "--variant", "lease-3s-work-4s", "--fencing", "none", "--"}, python...)
 	code, out, problems := said(t, run...)
 	require.Equal(t, exitDiffers, code)
@@ -64,6 +65,7 @@ func TestAScenarioOfAProgram(t *testing.T) {
 // TestAProgramIsRunOnRealServers reports which servers these were, and takes nothing of it for the simulation's.
 func TestAProgramIsRunOnRealServers(t *testing.T) {
 	needPython(t)
+	t.Parallel()
 	if _, err := exec.LookPath("redis-server"); err != nil {
 		t.Skip("redis-server is not installed; on Debian: apt-get install redis-server")
 	}
@@ -177,6 +179,7 @@ func TestAProgramWithoutAnySDKIsLearnedToo(t *testing.T) {
 // servers, and whether it renews its lease. A key that it only counts in is not the lock's.
 func TestACleanRunLearnsWhatALockIsLike(t *testing.T) {
 	needPython(t)
+	t.Parallel()
 	text, err := os.ReadFile(python[1])
 	require.NoError(t, err)
 	sdk, err := filepath.Abs("../../sdk/python")

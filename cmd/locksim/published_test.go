@@ -135,6 +135,7 @@ func cameOf(s *scenarios.Scenario) string {
 // TestPublishedArguments writes what is said about locks argument by argument, with the scenario that tests it, what comes of it,
 // and a picture of some.
 func TestPublishedArguments(t *testing.T) {
+	t.Parallel()
 	told := map[string]string{}
 	for _, name := range scenarios.Names() {
 		s, err := scenarios.Load(name)

@@ -29,6 +29,7 @@ func locksim(ctx context.Context, args ...string) (code int, stdout, stderr stri
 }
 
 func TestEveryScenarioIsAsExpected(t *testing.T) {
+	t.Parallel()
 	code, stdout, stderr := locksim(t.Context(), "run", "--all")
 	require.Equal(t, exitOK, code, stdout[strings.LastIndex(stdout, "\n\n"):])
 	require.Empty(t, stderr)

@@ -42,6 +42,7 @@ const (
 
 func TestSchedulesForPicturesAreThoseOfTheScenarios(t *testing.T) {
 	long.NotShort(t)
+	t.Parallel()
 	var files []string
 	for _, x := range schedules {
 		t.Run(x.name, func(t *testing.T) {

@@ -57,6 +57,7 @@ func masked(text string) string {
 // they print. UPDATE=1 rewrites the files.
 func TestTranscripts(t *testing.T) {
 	long.NotShort(t)
+	t.Parallel()
 	files, err := filepath.Glob("testdata/*.txt")
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
