@@ -157,7 +157,7 @@ func TestPublishedArguments(t *testing.T) {
 	page.WriteString("# What is said about locks, argument by argument\n\n" +
 		"Each claim is tested by a named scenario: `locksim run NAME` plays it and explains the result, and the file\n" +
 		"`scenarios/NAME.yaml` names the source. How all locks compare is in [locks](locks.md), and how libraries compare with the\n" +
-		"algorithms that they implement in [libraries](libraries.md). `UPDATE=1 go test ./cmd/locksim -run Published` writes this page,\n" +
+		"algorithms that they implement in [libraries](libraries.md) and [services](services.md). `UPDATE=1 go test ./cmd/locksim -run Published` writes this page,\n" +
 		"and `.ci/site` makes pages to step through each run.\n")
 	for i, v := range voices {
 		if i == 0 || voices[i-1].title != v.title {
@@ -171,12 +171,17 @@ func TestPublishedArguments(t *testing.T) {
 // short form. The saved pages, pictures and counterexamples are not kept with the source: see .ci/site.
 type publishedComparison struct{ command, site, file string }
 
-// publishedLocks compares the whole catalogue, publishedLibraries libraries, each behind what it implements.
+// publishedLocks compares the whole catalogue, the others libraries, each behind what it implements: of Redis and ZooKeeper, and of
+// services that speak HTTP.
 var (
 	publishedLocks     = publishedComparison{"compare all --runs 1000 --pictures none", "site/locks", "reports/published/locks.md"}
 	publishedLibraries = publishedComparison{
 		"compare redlock redsync redsync-redigo set-nx-lua redislock redislock-token watchdog rueidislock zk-sequential go-zookeeper --runs 200 --pictures svg",
 		"site/libraries", "reports/published/libraries.md",
+	}
+	publishedServices = publishedComparison{
+		"compare consul consul-api k8s-lease client-go s3-lockfile aws-sdk-s3 --runs 200 --pictures svg",
+		"site/services", "reports/published/services.md",
 	}
 )
 
@@ -207,6 +212,7 @@ func (p *publishedComparison) check(t *testing.T, every int) {
 	o := &compareOptions{}
 	names, err := parseFlags(compareFlags(o, c.env), strings.Fields(p.command)[1:])
 	require.NoError(t, err)
+	o.runsGiven = true
 	require.NoError(t, c.checkComparison(o, names))
 	all := slices.DeleteFunc(o.plan.Locks, func(l locks.Algorithm) bool {
 		return l.Program != nil && !slices.Contains(names, l.Name) // other tests have built it
@@ -285,7 +291,7 @@ func TestAStalePublishedTextIsNoticed(t *testing.T) {
 // TestTheSiteIsMadeByTheCommandsThatAreHeldAgainstThePublishedFiles compares .ci/site with the constants above.
 func TestTheSiteIsMadeByTheCommandsThatAreHeldAgainstThePublishedFiles(t *testing.T) {
 	script := strings.ReplaceAll(read(t, "../../.ci/site"), "\\\n\t", "")
-	for _, p := range []publishedComparison{publishedLocks, publishedLibraries} {
+	for _, p := range []publishedComparison{publishedLocks, publishedLibraries, publishedServices} {
 		require.Contains(t, script, "./locksim "+p.command+" --save "+p.site+" ")
 	}
 }
@@ -304,11 +310,15 @@ func TestPublishedComparisonIsWhatIsMeasured(t *testing.T) {
 func TestPublishedLibrariesAreWhatIsMeasured(t *testing.T) {
 	long.Only(t)
 	t.Chdir("../..")
-	if long.Measures() {
-		publishedLibraries.measure(t)
+	for _, p := range []publishedComparison{publishedLibraries, publishedServices} {
+		t.Run(filepath.Base(p.site), func(t *testing.T) {
+			if long.Measures() {
+				p.measure(t)
+			}
+			if now := builtBy(t); !strings.Contains(read(t, p.file), now) {
+				t.Skip("other programs were published than", now)
+			}
+			p.check(t, long.Every(3, 3))
+		})
 	}
-	if now := builtBy(t); !strings.Contains(read(t, publishedLibraries.file), now) {
-		t.Skip("other programs were published than", now)
-	}
-	publishedLibraries.check(t, long.Every(3, 3))
 }
