@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/locksim/locksim/clients"
 	"github.com/locksim/locksim/internal/harness"
 	"github.com/locksim/locksim/internal/search"
 	"github.com/locksim/locksim/reports"
@@ -48,21 +47,13 @@ func runCheck(c *call) int {
 // checkScenario lists all errors of a scenario. One whose fields are valid is played, to see whether its faults happen.
 func (c *call) checkScenario(name string) error {
 	s, err := c.find(name)
-	var problems scenarios.Errors
-	if err != nil && (s == nil || !errors.As(err, &problems)) {
-		return err
-	}
 	if err != nil {
-		for _, each := range s.Cases() { // of what could be read
-			if lock := each.Scenario.Lock.Algorithm; lock != "" && !c.isLock(lock) && !clients.Is(lock) {
-				problems = append(problems, harness.UnknownLock(each.Scenario, c.locks))
-			}
-		}
-		return problems.InOrder()
+		return err
 	}
 	r := harness.Runner{Stop: search.Until(c.ctx)}
 	defer r.Close()
-	if problems, err = harness.Check(&r, s, c.played()); err != nil {
+	problems, err := harness.Check(&r, s, c.played())
+	if err != nil {
 		return err
 	}
 	return problems.InOrder()

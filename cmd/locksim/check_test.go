@@ -27,6 +27,10 @@ func TestCheckReportsAllMistakesAtOnce(t *testing.T) {
 		require.Contains(t, lines[i], want)
 	}
 	require.Len(t, lines, 8)
+	for _, command := range []string{"run", "fuzz", "explore"} { // say the same
+		_, _, told := locksim(t.Context(), command, "testdata/mistakes.yaml")
+		require.Equal(t, stderr, told, command)
+	}
 }
 
 // TestCheckReportsFaultsThatNeverHappen has two misspelt triggers, two faults on a dead server, a fencing mode without

@@ -177,10 +177,24 @@ func (c *call) bringOf(s *scenarios.Scenario) error {
 // find reads a scenario, and builds the clients whose locks it plays.
 func (c *call) find(name string) (*scenarios.Scenario, error) {
 	s, err := find(name)
-	if err == nil {
-		err = c.bringOf(s)
+	if err != nil {
+		return s, c.withUnknownLocks(s, err)
 	}
-	return s, err
+	return s, c.bringOf(s)
+}
+
+// withUnknownLocks adds, to what is wrong with a file, the locks that it names and that there are not, of what could be read.
+func (c *call) withUnknownLocks(s *scenarios.Scenario, err error) error {
+	var problems scenarios.Errors
+	if s == nil || !errors.As(err, &problems) {
+		return err
+	}
+	for _, each := range s.Cases() {
+		if lock := each.Scenario.Lock.Algorithm; lock != "" && !c.isLock(lock) && !clients.Is(lock) {
+			problems = append(problems, harness.UnknownLock(each.Scenario, c.locks))
+		}
+	}
+	return problems.InOrder()
 }
 
 // isLock reports whether a name is that of a lock, once bring has seen it.

@@ -305,6 +305,8 @@ func (c *call) load(o *runOptions) ([]loaded, error) {
 		s, err := t.with(o.set.list, o.variant)
 		if err == nil {
 			err = c.bringOf(s)
+		} else if len(o.set.list) == 0 {
+			err = c.withUnknownLocks(s, err)
 		}
 		if err != nil {
 			return nil, err
