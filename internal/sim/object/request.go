@@ -22,6 +22,7 @@ const (
 	AcquireLease           // leases the object for a while, or until it is released
 	RenewLease             // leases it again
 	ReleaseLease           // ends the lease
+	Watch                  // what becomes of objects, until its time or its connection is over
 )
 
 // When is the condition under which a request is carried out.
@@ -51,9 +52,9 @@ type Request struct {
 	sim.Origin
 	Op      Op
 	When    When
-	Name    string // of the object; List: the prefix
+	Name    string // of the object; List, Watch: the prefix, unless it is One
 	Value   string // Put; Patch: the members; Get: the one member that is wanted, "" for all
-	Version uint64 // IfVersion, perhaps IfMeta: what the object must still have
+	Version uint64 // IfVersion, perhaps IfMeta: what the object must still have; Watch: after which changes are told, 0: first what is there
 	ETag    string // IfETag: what the object must still have, IfNotETag: must not have; "*" is any
 	Most    int    // List: how many objects; 0: only the last
 	After   string // List, with Most: the name after which they begin
@@ -75,13 +76,16 @@ type Request struct {
 	// its version. UID is of the object that is meant, and of none that has been made since it was deleted; "": any. So it is in Kubernetes.
 	OrAbsent, Idle bool
 	UID            string
-	Lease          string // the lease that is to be acquired, renewed or released, or that guards the object; "": none
+	Watched        bool          // of an API that has watches: what happens from now on is kept for them, and deletions have versions too
+	One            bool          // List, Watch: only the object that has the name
+	Lasts          time.Duration // Watch: after which it ends; 0: it does not
+	Lease          string        // the lease that is to be acquired, renewed or released, or that guards the object; "": none
 }
 
 // What returns the request's name and its purpose.
 func (r *Request) What() (what, alt string) {
 	name := [...]string{Get: "get", List: "list", Put: "put", Delete: "delete", Patch: "patch",
-		AcquireLease: "lease", RenewLease: "renew-lease", ReleaseLease: "release-lease"}[r.Op]
+		AcquireLease: "lease", RenewLease: "renew-lease", ReleaseLease: "release-lease", Watch: "watch"}[r.Op]
 	return name + [...]string{Always: "", IfAbsent: "-if-absent", IfVersion: "-if-version", IfMeta: "-if-meta", IfOver: "-if-over", IfItem: "-if-version", IfETag: "-if-version", IfNotETag: "-if-other"}[r.When], r.Purpose
 }
 
@@ -123,6 +127,12 @@ func (r *Request) Sum() uint64 {
 	}
 	if r.UID != "" && r.When != IfVersion { // which only one object has had
 		d.String(r.UID)
+	}
+	if r.One {
+		d.Uint64(4)
+	}
+	if r.Op == Watch {
+		d.Uint64(uint64(r.Lasts))
 	}
 	return d.Sum()
 }
@@ -195,6 +205,9 @@ type Response struct {
 	Made     Made          // of the object that is there, or was deleted
 	Removed  *Request      // Delete: which had put the object last
 	Age      time.Duration // of an eventually consistent read: how old what it returns is
+	Changes  []Change      // Watch: what has happened
+	Begins   bool          // Watch: the first answer
+	Over     bool          // Watch: the last one
 }
 
 // Made is how an object came to be: the version of the write that made it, and when that was, by the server's wall clock in nanoseconds
@@ -241,6 +254,15 @@ func (r *Response) Sum() uint64 {
 		d.String(o.Value)
 		d.Uint64(uint64(o.Modified))
 	}
+	for _, c := range r.Changes {
+		d.Uint64(uint64(c.Kind))
+		d.String(c.Name)
+		d.String(c.Value)
+		d.Uint64(c.Version)
+	}
+	if r.Over {
+		d.Uint64(1)
+	}
 	return d.Sum()
 }
 
@@ -249,6 +271,8 @@ func (r *Response) String() string {
 	switch {
 	case r.Result == Refused:
 		return r.Value
+	case r.Request.Op == Watch:
+		return r.watched()
 	case r.Result != OK || r.Request.Op == Delete || r.Request.Op >= AcquireLease:
 		return results[r.Result]
 	case r.Request.Most != 0:
@@ -265,6 +289,18 @@ func (r *Response) String() string {
 	}
 	if r.Request.Op == Get {
 		text += " " + r.Value
+	}
+	return text
+}
+
+// watched shows an answer to a watch.
+func (r *Response) watched() string {
+	text := results[OK]
+	for _, c := range r.Changes {
+		text += fmt.Sprintf(" %s %s version %d", [...]string{Added: "added", Modified: "modified", Deleted: "deleted"}[c.Kind], c.Name, c.Version)
+	}
+	if r.Over {
+		text += " over"
 	}
 	return text
 }

@@ -50,6 +50,7 @@ type Server struct {
 	last     uint64      // version: of all writes, each gets the next, as in etcd below the Kubernetes API
 	past     []past      // what eventually consistent reads may still return
 	stale    *sim.Rand
+	journal
 }
 
 type object struct {
@@ -89,10 +90,18 @@ func (s *Server) Attach(n *sim.Node) { s.node = n }
 func (s *Server) Node() *sim.Node { return s.node }
 
 // Execute executes a *Request at one instant, and returns its *Response.
-func (s *Server) Execute(_ *sim.Conn, p sim.Payload) sim.Payload {
+func (s *Server) Execute(conn *sim.Conn, p sim.Payload) sim.Payload {
 	r := p.(*Request)
 	answer := &Response{Request: r}
-	changed := s.onceOnly(r, answer)
+	if r.Watched {
+		s.begin()
+	}
+	changed := false
+	if r.Op == Watch {
+		s.watch(conn, r, answer)
+	} else {
+		changed = s.onceOnly(r, answer)
+	}
 	if s.observer != nil {
 		s.observer.Executed(s, r, answer, changed)
 	}
@@ -150,6 +159,7 @@ func (s *Server) execute(r *Request, a *Response) (changed bool) {
 	case r.Op == Delete:
 		s.remember(&s.objects[at])
 		a.Removed = s.objects[at].by
+		s.note(Deleted, &s.objects[at])
 		s.objects = slices.Delete(s.objects, at, at+1)
 		return true
 	default:
@@ -158,10 +168,12 @@ func (s *Server) execute(r *Request, a *Response) (changed bool) {
 		}
 		s.remember(&s.objects[at])
 		s.write(&s.objects[at], r, a)
+		kind := Modified
 		if o := &s.objects[at]; !there {
-			o.made = Made{o.version, o.modified}
+			kind, o.made = Added, Made{o.version, o.modified}
 		}
 		a.Made = s.objects[at].made
+		s.note(kind, &s.objects[at])
 		return true
 	}
 	return false
@@ -280,7 +292,7 @@ func (s *Server) list(r *Request, a *Response, first int) {
 	}
 	for _, o := range s.objects[first:] {
 		switch {
-		case !strings.HasPrefix(o.name, r.Name):
+		case !r.sees(o.name):
 			return
 		case r.Most == 0:
 			a.Result, a.Name, a.Value, a.Version, a.Modified = OK, o.name, o.value, o.version, o.modified
@@ -289,13 +301,18 @@ func (s *Server) list(r *Request, a *Response, first int) {
 			a.More = true
 			return
 		default:
-			a.All = append(a.All, Listed{Name: o.name, Value: o.value, Modified: o.modified, Version: o.version, Made: o.made})
+			a.All = append(a.All, o.listed())
 		}
 	}
 }
 
-// Crash loses nothing.
-func (*Server) Crash(bool, string) {}
+// listed is the object in a list.
+func (o *object) listed() Listed {
+	return Listed{Name: o.name, Value: o.value, Modified: o.modified, Version: o.version, Made: o.made}
+}
+
+// Crash loses nothing but what is kept for watches.
+func (s *Server) Crash(bool, string) { s.journal = journal{kept: s.kept, since: s.last} }
 
 // Restart serves what was there.
 func (*Server) Restart() {}

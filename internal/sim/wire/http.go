@@ -48,6 +48,7 @@ type streaming uint8
 const (
 	whole       streaming = iota
 	onlyPart              // the only one
+	lastPart              // after which none follows
 	firstPart             // more may follow, on the same connection
 	furtherPart           // likewise
 )
@@ -62,6 +63,7 @@ const (
 	statusNotFound             = 404
 	statusMethodNotAllowed     = 405
 	statusConflict             = 409
+	statusGone                 = 410
 	statusPrecondition         = 412
 	statusLengthRequired       = 411
 	statusTooLarge             = 413
@@ -76,7 +78,7 @@ const (
 // statusText is the words of statuses, as of RFC 9110 but for that of a request that is too large, which has Go's name.
 var statusText = map[int]string{
 	statusOK: "OK", statusCreated: "Created", statusNoContent: "No Content", statusNotModified: "Not Modified", statusBadRequest: "Bad Request", statusNotFound: "Not Found",
-	statusMethodNotAllowed: "Method Not Allowed", statusConflict: "Conflict", statusPrecondition: "Precondition Failed", statusLengthRequired: "Length Required",
+	statusMethodNotAllowed: "Method Not Allowed", statusConflict: "Conflict", statusGone: "Gone", statusPrecondition: "Precondition Failed", statusLengthRequired: "Length Required",
 	statusTooLarge: "Request Entity Too Large", statusUnsupportedMediaType: "Unsupported Media Type",
 	statusUnprocessable: "Unprocessable Entity", statusInternal: "Internal Server Error", statusNotImplemented: "Not Implemented",
 	statusUnavailable: "Service Unavailable", statusVersion: "HTTP Version Not Supported",
@@ -219,6 +221,9 @@ func (p *page) append(dst []byte, more string) []byte {
 	if p.stream == furtherPart {
 		return appendChunk(dst, p.body)
 	}
+	if p.stream == lastPart {
+		return append(appendChunk(dst, p.body), lastChunk...)
+	}
 	length := fmt.Sprintf("Content-Length: %d", len(p.body))
 	if p.stream != whole {
 		length = "Transfer-Encoding: chunked"
@@ -237,13 +242,19 @@ func (p *page) append(dst []byte, more string) []byte {
 	case p.stream == whole:
 		return append(dst, p.body...)
 	case p.stream == onlyPart:
-		return append(appendChunk(dst, p.body), "0\r\n\r\n"...)
+		return append(appendChunk(dst, p.body), lastChunk...)
 	default:
 		return appendChunk(dst, p.body)
 	}
 }
 
-// appendChunk encodes a part of a body (RFC 9112, 7.1).
+// lastChunk ends a body that has parts.
+const lastChunk = "0\r\n\r\n"
+
+// appendChunk encodes a part of a body (RFC 9112, 7.1). An empty one would end it.
 func appendChunk(dst, body []byte) []byte {
+	if len(body) == 0 {
+		return dst
+	}
 	return append(append(fmt.Appendf(dst, "%x\r\n", len(body)), body...), "\r\n"...)
 }

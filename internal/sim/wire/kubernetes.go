@@ -14,13 +14,14 @@ import (
 	"github.com/locksim/locksim/sim"
 )
 
-// Kubernetes returns a conversation in the Kubernetes API, as far as its leases go (coordination.k8s.io/v1): leases can be read and
-// listed, created, replaced and deleted. Each is an object of the store, named NAMESPACE/NAME, whose version is its resourceVersion.
+// Kubernetes returns a conversation in the Kubernetes API, as far as its leases go (coordination.k8s.io/v1): leases can be read,
+// listed and watched, all of a namespace or one by its name, created, replaced and deleted. Each is an object of the store, named NAMESPACE/NAME, whose version is its resourceVersion.
 //
 // Answers are those of a kube-apiserver 1.37 (TestLeasesAreAnsweredAsByKubeAPIServer in internal/serve), even where that surprises:
 // a replacement of a lease that is not there creates it, unless it names the uid of the one that was there.
 //
-// Left out: watches, patches, deletions of all leases, parts of lists and selectors, trial runs, generated names, protobuf, managedFields,
+// Left out: patches, deletions of all leases, parts of lists, other selectors, bookmarks and initial events of watches, whose time is not
+// limited unless they say so (the API server ends them within an hour), trial runs, generated names, protobuf, managedFields,
 // finalizers, owners. Every namespace is there.
 func Kubernetes() Conversation { return &web{api: kubernetes{}} }
 
@@ -36,13 +37,12 @@ func (kubernetes) request(r *httpRequest) (sim.Payload, *page) {
 	if !found || !strings.HasPrefix(r.url.Path, leasesPath) || kind != "leases" || namespace == "" || one && name == "" || strings.Contains(name, "/") {
 		return nil, failure(statusNotFound, "NotFound", "the server could not find the requested resource", nil)
 	}
-	o := &object.Request{Name: namespace + "/" + name}
-	if r.method == "GET" && !one {
-		o.Op, o.Most = object.List, math.MaxInt32
-	}
+	o := &object.Request{Name: namespace + "/" + name, Watched: true}
 	switch {
+	case r.method == "GET" && one:
+		return o, look(r)
 	case r.method == "GET":
-		return o, known(r)
+		return o, list(o, r, namespace)
 	case !one && r.method == "POST", one && r.method == "PUT", one && r.method == "DELETE":
 	default:
 		return nil, failure(statusMethodNotAllowed, "MethodNotAllowed", "the server does not allow this method on the requested resource", nil)
@@ -69,7 +69,8 @@ func (kubernetes) request(r *httpRequest) (sim.Payload, *page) {
 }
 
 // parameters change nothing of an answer here: all that is read is as new as there is, and unknown fields are left out.
-var parameters = []string{"fieldManager", "fieldValidation", "pretty", "resourceVersion", "timeout", "timeoutSeconds"}
+// Lists have further ones, which others have no use for.
+var parameters = []string{"allowWatchBookmarks", "fieldManager", "fieldSelector", "fieldValidation", "limit", "pretty", "resourceVersion", "timeout", "timeoutSeconds", "watch"}
 
 // known refuses a request with a parameter that would change what it does.
 func known(r *httpRequest) *page {
@@ -167,11 +168,15 @@ func (kubernetes) answer(p sim.Payload) (sim.Payload, *page) {
 	case a.Result == object.Failed:
 		return r, notReplaced(a)
 	case a.Result == object.Refused:
-		return r, refusal(a.Value, r)
+		return r, refusedOrOver(a)
+	case r.Op == object.Watch:
+		return r, leaseEvents(a)
 	case r.Op == object.Delete:
 		details := detailsOf(r)
 		details.UID = a.Made.UID()
 		return r, status(statusOK, &statusObject{Status: "Success", Details: details})
+	case r.Op == object.List && a.More:
+		return r, leasesLack("limit below the length of a list")
 	case r.Op == object.List:
 		return r, leaseList(a)
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/locksim/locksim/internal/sim/object"
 )
@@ -72,6 +73,8 @@ func refusal(text string, r *object.Request) *page {
 	switch code, _ := strconv.Atoi(text[:min(3, len(text))]); code {
 	case statusConflict:
 		return conflict(r, "the object has been modified; please apply your changes to the latest version and try again")
+	case statusGone:
+		return failure(code, "Expired", strings.TrimPrefix(text, "410 "), nil)
 	case statusUnavailable:
 		return failure(code, "ServiceUnavailable", text, nil)
 	default:

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -84,6 +85,11 @@ func TestLeasesOfKubernetesAreAnsweredAsByItsAPI(t *testing.T) {
 		{"GET", leases + "/lock?timeout=5s", "", 200, []string{itself + kept("1", "1", held)}},
 		{"PUT", leases + "/lock", lease(labelled+`,"resourceVersion":"1",`+made("1"), `"holderIdentity":"b"`), 200, []string{itself + kept("2", "1", `"holderIdentity":"b"`)}},
 		{"PUT", leases + "/lock", lease(labelled+`,"resourceVersion":"2"`, `"holderIdentity":"b","unknown":1`), 200, []string{itself + kept("2", "1", `"holderIdentity":"b"`)}},
+		{"GET", leases + "?watch=false&fieldSelector=metadata.name=loc", "", 200, []string{`"items":[]`}},
+		{"GET", leases + "?fieldSelector=metadata.name%3D%3Dlock,metadata.namespace=default", "", 200, []string{kept("2", "1", `"holderIdentity":"b"`)}},
+		{"GET", leases + "?fieldSelector=metadata.name=lock,metadata.namespace=other", "", 200, []string{`"items":[]`}},
+		{"GET", leases + "?limit=1", "", 200, []string{kept("2", "1", `"holderIdentity":"b"`)}},
+		{"GET", leases + "/lock?watch=1", "", 200, []string{itself + kept("2", "1", `"holderIdentity":"b"`)}},
 		{"GET", leases, "", 200, []string{`{"resourceVersion":"2"},"items":[{` + kept("2", "1", `"holderIdentity":"b"`) + `]}`}},
 		{"PUT", leases + "/lock", lease(`"name":"lock","resourceVersion":"1"`, held), 409, []string{`"reason":"Conflict"`, "has been modified"}},
 		{"PUT", leases + "/lock", lease(`"name":"lock","resourceVersion":"2",`+made("9"), held), 409, []string{`"reason":"Conflict"`, "StorageError"}},
@@ -96,7 +102,7 @@ func TestLeasesOfKubernetesAreAnsweredAsByItsAPI(t *testing.T) {
 		{"DELETE", leases + "/lock", `{"preconditions":{"resourceVersion":"2",` + made("1") + `}}`, 200, []string{`"status":"Success"`, made("1")}},
 		{"DELETE", leases + "/lock", "", 404, []string{`"reason":"NotFound"`}},
 		{"PUT", leases + "/lock", lease(`"name":"lock","resourceVersion":"2",`+made("1"), held), 409, []string{`"reason":"Conflict"`}},
-		{"PUT", leases + "/lock", lease(labelled+`,"resourceVersion":"2"`, `"renewTime":"2026-01-01T02:00:00.000000+02:00"`), 201, []string{itself + kept("3", "3", `"renewTime":"2026-01-01T00:00:00.000000Z"`)}},
+		{"PUT", leases + "/lock", lease(labelled+`,"resourceVersion":"2"`, `"renewTime":"2026-01-01T02:00:00.000000+02:00"`), 201, []string{itself + kept("4", "4", `"renewTime":"2026-01-01T00:00:00.000000Z"`)}},
 	} {
 		s.answer = nil
 		require.True(t, s.Receive([]byte(asked(x.method, x.path, x.body)), s.send), x.body)
@@ -116,7 +122,14 @@ func TestRequestsThatAreNoneOfALeaseAreRefused(t *testing.T) {
 		"another path":        {asked("GET", "/api/v1/namespaces/default/configmaps/lock", ""), "404", `"reason":"NotFound"`},
 		"no namespace":        {asked("GET", "/apis/coordination.k8s.io/v1/namespaces//leases/lock", ""), "404", `"reason":"NotFound"`},
 		"a list of some":      {asked("GET", leases+"?labelSelector=x", ""), "501", "has no labelSelector"},
-		"a watch":             {asked("GET", leases+"?watch=1", ""), "501", "has no watch"},
+		"initial events":      {asked("GET", leases+"?watch=1&sendInitialEvents=true", ""), "501", "has no sendInitialEvents"},
+		"a watch of no time":  {asked("GET", leases+"?watch=1&timeoutSeconds=x", ""), "400", `"reason":"BadRequest"`},
+		"a watch of no past":  {asked("GET", leases+"?watch=1&resourceVersion=x", ""), "500", `resourceVersion: Invalid value: \"x\": strconv.ParseUint: parsing \"x\": invalid syntax`},
+		"a list of no past":   {asked("GET", leases+"?resourceVersion=x", ""), "400", `"reason":"BadRequest"`},
+		"a lease of no past":  {asked("GET", leases+"/lock?resourceVersion=x", ""), "500", `invalid syntax`},
+		"another field":       {asked("GET", leases+"?fieldSelector=spec.x=y", ""), "400", `\"spec.x\" is not a known field selector`},
+		"no value of a field": {asked("GET", leases+"?watch=1&fieldSelector=metadata.name", ""), "400", `can't understand 'metadata.name'`},
+		"all but one":         {asked("GET", leases+"?watch=1&fieldSelector=metadata.name!=x", ""), "501", "has no fieldSelector with !="},
 		"a trial run":         {asked("POST", leases+"?dryRun=All", `{"metadata":{"name":"lock"}}`), "501", "has no dryRun"},
 		"a trial deletion":    {asked("DELETE", leases+"/lock", `{"dryRun":["All"]}`), "501", "has no dryRun"},
 		"a finalizer":         {asked("POST", leases, `{"metadata":{"name":"lock","finalizers":["x"]}}`), "501", "has no finalizers"},
@@ -151,6 +164,45 @@ func TestRequestsThatAreNoneOfALeaseAreRefused(t *testing.T) {
 		require.Contains(t, string(s.Farewell()), c.says, name)
 		require.Contains(t, string(s.Farewell()), "Connection: close\r\n", name)
 	}
+}
+
+// TestAWatchOfLeasesIsAnsweredInParts: a line for each event, as it happens.
+func TestAWatchOfLeasesIsAnsweredInParts(t *testing.T) {
+	const header = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Type: application/json\r\n\r\n"
+	chunk := func(line string) string { return fmt.Sprintf("%x\r\n%s\n\r\n", len(line)+1, line) }
+	event := func(kind, version string) string {
+		return `{"type":"` + kind + `","object":{"kind":"Lease","apiVersion":"coordination.k8s.io/v1","metadata":{"creationTimestamp":"1970-01-01T00:00:00Z",` +
+			`"name":"lock","namespace":"default","resourceVersion":"` + version + `","uid":"00000000-0000-4000-8000-000000000001"},"spec":{}}}`
+	}
+	s := &spoken{Conversation: wire.Kubernetes(), server: object.New(nil)}
+	require.True(t, s.Receive([]byte(asked("POST", leases, `{"metadata":{"name":"lock"}}`)), s.send))
+	s.hold = true
+	watch := func(parameters string) (*object.Request, string) {
+		s.Conversation = wire.Kubernetes()
+		require.True(t, s.Receive([]byte(asked("GET", leases+"?watch=true"+parameters, "")), s.send), parameters)
+		r := s.held[len(s.held)-1]
+		return r, string(s.Append(nil, s.server.Execute(nil, r)))
+	}
+	r, begins := watch("")
+	require.Equal(t, header+chunk(event("ADDED", "1")), begins)
+	lock := object.Listed{Name: "default/lock", Value: `{"kind":"Lease","apiVersion":"coordination.k8s.io/v1","metadata":{"name":"lock","namespace":"default"},"spec":{}}`,
+		Version: 2, Made: object.Made{Version: 1}}
+	for kind, name := range map[object.Kind]string{object.Modified: "MODIFIED", object.Deleted: "DELETED"} {
+		require.Equal(t, chunk(event(name, "2")), string(s.Append(nil, &object.Response{Request: r, Changes: []object.Change{{Kind: kind, Listed: lock}}})))
+	}
+	require.Equal(t, "0\r\n\r\n", string(s.Append(nil, &object.Response{Request: r, Over: true})))
+
+	r, begins = watch("&resourceVersion=1&timeoutSeconds=7&allowWatchBookmarks=true&fieldSelector=metadata.name%3Dlock")
+	require.Equal(t, header, begins, "nothing has happened")
+	require.Equal(t, object.Request{Op: object.Watch, Name: "default/lock", One: true, Version: 1, Lasts: 7 * time.Second, Watched: true}, *r)
+	require.Contains(t, string(s.Append(nil, object.ErrorResponse(r, "503 Slow Down"))), "HTTP/1.1 503 ")
+
+	s.server.Crash(false, "")
+	s.server.Execute(nil, &object.Request{Op: object.Put, Name: "default/lock", Value: lock.Value})
+	s.server.Crash(false, "")
+	_, begins = watch("&resourceVersion=1")
+	require.Equal(t, header+chunk(`{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure",`+
+		`"message":"too old resource version: 1 (2)","reason":"Expired","code":410}}`)+"0\r\n\r\n", begins)
 }
 
 // TestErrorsThatFaultsInjectAreStatuses: a client-go knows them by their reasons.
