@@ -40,8 +40,8 @@ can connect to them. It first prints the address of each server on a line of its
 Redis supports the commands that locks use. ZooKeeper supports all requests of clients except quotas, nodes with a time to
 live, SASL and reconfiguration. Consul has sessions, and keys that are acquired for one, by the HTTP API of an agent; etcd the
 keys, leases, watches and locks of etcd 3.4, by gRPC and in the JSON of its gateway; memcached its text protocol; object the APIs by HTTP of
-S3 for objects, addressed by path, of DynamoDB for items, and of Kubernetes for leases, of which a connection has the one that
-its first request speaks. There is no access control: any program that reaches the address can use the servers.
+S3 for objects, addressed by path, of DynamoDB for items, and of Kubernetes for leases and their watches, of which a connection
+has the one that its first request speaks. There is no access control: any program that reaches the address can use the servers.
 
 Exit codes: 0 after an interrupt, 2 wrong usage, or an address that is in use.
 `

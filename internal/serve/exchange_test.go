@@ -31,8 +31,8 @@ type httpSide struct {
 	plant    func(line string) string // a mistake that is made on the way; nil: none
 }
 
-// try sends the request of a line, and returns the answer with its body.
-func (s *httpSide) try(line string) (*http.Response, string, error) {
+// send sends the request of a line, and returns the answer before its body is read.
+func (s *httpSide) send(line string) (*http.Response, error) {
 	if s.plant != nil {
 		line = s.plant(line)
 	}
@@ -41,7 +41,7 @@ func (s *httpSide) try(line string) (*http.Response, string, error) {
 	method, path, _ := strings.Cut(parts[0], " ")
 	r, err := http.NewRequest(method, s.endpoint+path, strings.NewReader(body))
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	for _, header := range parts[1:] {
 		name, value, _ := strings.Cut(header, ": ")
@@ -50,7 +50,12 @@ func (s *httpSide) try(line string) (*http.Response, string, error) {
 	if s.sign != nil {
 		s.sign(r)
 	}
-	a, err := cmp.Or(s.client, exchangeClient).Do(r)
+	return cmp.Or(s.client, exchangeClient).Do(r)
+}
+
+// try sends the request of a line, and returns the answer with its body.
+func (s *httpSide) try(line string) (*http.Response, string, error) {
+	a, err := s.send(line)
 	if err != nil {
 		return nil, "", err
 	}

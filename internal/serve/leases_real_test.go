@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"regexp"
@@ -28,7 +29,6 @@ var unlikeKubeAPIServer = map[string]difference{
 		"^PUT ", "^(422|500) ", "^(409 |422 .*must be specified for an update)", "what is wrong with the lease is told before what is wrong with its version; nothing is written",
 	},
 	"patches":                 {"^PATCH ", "^405 ", "^(200|404|422) ", "no library of locks sends them"},
-	"watches":                 {"^GET .*watch=1", "^501 ", "^200", "no library of locks sends them"},
 	"parts of lists":          {"^GET ~.(limit|labelSelector)=", "^501 ", "^200 ", "locks know the names of their leases"},
 	"trial runs":              {"dryRun", "^501 ", "^20[01] ", "no lock has one"},
 	"deletions of all":        {"^DELETE ~$", "^405 ", "^200 ", "no lock does that"},
@@ -47,12 +47,15 @@ type leaseSide struct {
 	asked int
 	ids   map[string]string // by their names
 	names map[string]string // the inverse
+	last  uint64            // version that was shown
+	watch leaseWatch
 }
 
 // begin begins a conversation, without any leases.
 func (s *leaseSide) begin(t require.TestingT) {
+	s.stop(t)
 	s.clear(t)
-	s.asked, s.ids, s.names = 0, map[string]string{}, map[string]string{}
+	s.asked, s.last, s.ids, s.names = 0, 0, map[string]string{}, map[string]string{}
 }
 
 // clear deletes all leases.
@@ -89,19 +92,26 @@ func (s *leaseSide) ask(t require.TestingT, line string) string {
 		if id := s.ids[name]; id != "" {
 			return id
 		}
+		if strings.HasPrefix(line, "WATCH ") {
+			return "0"
+		}
 		return "999999999" // neither a version nor a uid
 	})
+	switch verb, path, _ := strings.Cut(line, " "); verb {
+	case "WATCH":
+		return s.begins(t, path)
+	case "READ":
+		return s.sees(t)
+	}
+	if strings.Contains(line, "resourceVersion=0") {
+		s.settle(t)
+	}
 	a, body := s.do(t, strings.Replace(line, " ~", " "+leasesAt, 1))
 	require.Equal(t, "application/json", a.Header.Get("Content-Type"), line)
 	told := []string{strconv.Itoa(a.StatusCode)}
 	for text := range strings.Lines(body) { // events of a watch
 		if strings.HasPrefix(body, `{"type"`) {
-			var event struct {
-				Type   string
-				Object json.RawMessage
-			}
-			require.NoError(t, json.Unmarshal([]byte(text), &event), text)
-			told = append(told, event.Type, s.shown(t, event.Object))
+			told = append(told, s.event(t, text))
 			continue
 		}
 		told = append(told, s.shown(t, []byte(body)))
@@ -140,7 +150,11 @@ func (s *leaseSide) shown(t require.TestingT, text []byte) string {
 		for _, c := range a.Details.Causes {
 			line += fmt.Sprintf(" %s %s", c.Field, c.Reason)
 		}
-		if a.Reason != "BadRequest" {
+		switch a.Reason {
+		case "BadRequest":
+		case "Expired": // how far a past goes back is the server's
+			line += ": " + regexp.MustCompile(`\d+`).ReplaceAllString(a.Message, "N")
+		default:
 			line += ": " + s.unnamed(a.Message)
 		}
 		return line
@@ -156,6 +170,7 @@ func (s *leaseSide) shown(t require.TestingT, text []byte) string {
 	made, err := time.Parse(time.RFC3339, a.Metadata.CreationTimestamp)
 	require.NoError(t, err)
 	require.WithinDuration(t, time.Now(), made, time.Hour)
+	s.saw(a.Metadata.ResourceVersion)
 	s.ids["@v"+a.Metadata.Name], s.ids["@u"+a.Metadata.Name] = a.Metadata.ResourceVersion, a.Metadata.UID
 	return fmt.Sprintf("%s %s/%s %s %s %v %v %s", a.APIVersion, a.Metadata.Namespace, a.Metadata.Name, s.name("v", a.Metadata.ResourceVersion),
 		s.name("u", a.Metadata.UID), a.Metadata.Labels, a.Metadata.Annotations, compact(t, a.Spec))
@@ -248,9 +263,12 @@ func drawLease(t *rapid.T, number int) string {
 // leaseTalk is a conversation's requests.
 var leaseTalk = rapid.Custom(func(t *rapid.T) (lines []string) {
 	for range rapid.IntRange(10, 30).Draw(t, "requests") {
+		if rapid.IntRange(0, 9).Draw(t, "watch") == 0 {
+			lines = append(lines, drawWatch(t, len(lines))...)
+		}
 		lines = append(lines, drawLease(t, len(lines)))
 	}
-	return lines
+	return append(lines, "READ")
 })
 
 // leasesWritten are what is not drawn.
@@ -258,7 +276,7 @@ var leasesWritten = []string{
 	`POST ~ < {"metadata":{"name":"a"},"spec":{"holderIdentity":"a"}}`,
 	`PATCH ~/a | Content-Type: application/merge-patch+json < {"spec":{"holderIdentity":"b"}}`,
 	`POST ~ < {"metadata":{"name":"a"},"spec":{"holderIdentity":"a"}}`,
-	`GET ~?watch=1&resourceVersion=@va&timeoutSeconds=1`,
+	`DELETE ~/a`,
 	`POST ~?dryRun=All < {"metadata":{"name":"a"}}`,
 	`POST ~ < {"metadata":{"name":"a"}}`,
 	`DELETE ~/a < {"dryRun":["All"]}`,
@@ -285,6 +303,7 @@ var leasesWritten = []string{
 	`PUT ~/a < {"metadata":{"name":"a"},"spec":{"holderIdentity":"b"}}`,
 	`PUT ~/a < {"metadata":{"name":"a","resourceVersion":"@v21","uid":"@ua"},"spec":{"holderIdentity":"b","leaseDurationSeconds":0}}`,
 	`GET ~/a?pretty=true`,
+	`POST ~ < {"metadata":{"name":"d"},"spec":{"leaseDurationSeconds":0,"holderIdentity":"a"}}`,
 }
 
 // simulatedLeases is our server.
@@ -324,7 +343,10 @@ func TestLeasesAreAnsweredAsByKubeAPIServer(t *testing.T) {
 	played, seen := 0, map[string]int{}
 	for round := 0; played < long.Pick(200, 500, 5_000); round++ {
 		lines := leasesWritten
-		if round > 0 {
+		switch {
+		case round == 1:
+			lines = watchesWritten
+		case round > 1:
 			lines = leaseTalk.Example(round)
 		}
 		theirs.begin(t)
@@ -353,7 +375,7 @@ func TestLeasesAreAnsweredAsByKubeAPIServer(t *testing.T) {
 
 const (
 	leasesRecord   = "testdata/objects/kube-apiserver.txt"
-	leasesRecorded = 8 // conversations
+	leasesRecorded = 7 // conversations
 )
 
 // TestLeasesAreAnsweredAsKubeAPIServerDid plays the recorded conversations on ours alone.
@@ -394,6 +416,7 @@ func TestTheComparisonWithKubeAPIServerSeesWhatIsPlanted(t *testing.T) {
 		"a version that is no number is old": {`"resourceVersion":"x"`, `"resourceVersion":"0"`},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			wrong := simulatedLeases(t)
 			is := regexp.MustCompile(mistake[0])
 			plant := func(line string) string { return is.ReplaceAllString(line, mistake[1]) }
@@ -478,6 +501,7 @@ func TestLeasesOutliveACrashAsWithKubeAPIServer(t *testing.T) {
 		say(`POST ~ < {"metadata":{"name":"a"},"spec":{"holderIdentity":"a"}}`)
 		say(`POST ~ < {"metadata":{"name":"b"}}`)
 		say(`DELETE ~/b`)
+		say(`WATCH ~?watch=1&resourceVersion=@va`)
 		if s == theirs {
 			require.NoError(t, server.Kill())
 			require.NoError(t, server.Etcd.Kill())
@@ -486,7 +510,10 @@ func TestLeasesOutliveACrashAsWithKubeAPIServer(t *testing.T) {
 		} else {
 			restart(t, w)
 		}
+		_, err := io.ReadAll(s.watch.body)
+		require.Error(t, err, "the watch has ended as if its time were over")
 		cmp.Or(s.client, exchangeClient).CloseIdleConnections()
+		say(`GET ~?watch=1&resourceVersion=@v1&timeoutSeconds=1`)
 		say(`GET ~`)
 		say(`POST ~ < {"metadata":{"name":"a"}}`)
 		say(`PUT ~/a < {"metadata":{"name":"a","resourceVersion":"@va"},"spec":{"holderIdentity":"b"}}`)
@@ -494,4 +521,5 @@ func TestLeasesOutliveACrashAsWithKubeAPIServer(t *testing.T) {
 	}
 	require.Equal(t, told[0], told[1])
 	require.Contains(t, told[1], `"holderIdentity":"b"`)
+	require.Contains(t, told[1], "200 ERROR Failure 410 Expired ./ none: too old resource version: N (N)")
 }
