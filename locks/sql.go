@@ -17,8 +17,8 @@ type SQL interface {
 
 // SQLConn is one task's handle of a connection to a database. Tasks that use a connection at once take turns.
 type SQLConn interface {
-	// Do sends one statement and waits for its result, at most timeout; 0 waits forever. An argument is a string
-	// or a number. An error of the server comes back as a *SQLError. If no result arrived the error is ErrNotDone
+	// Do sends one statement and waits for its result, at most timeout; 0 waits forever. An argument is a string,
+	// an int or an int64. An error of the server comes back as a *SQLError. If no result arrived the error is ErrNotDone
 	// or ErrUnknown, and the connection is closed: on it an old answer could be mistaken for a new one.
 	Do(timeout time.Duration, s SQLStatement, args ...any) (SQLResult, error)
 	// Over fires when the library finds that the connection is closed. It checks only when a statement is sent.

@@ -157,6 +157,7 @@ func right() []lock {
 		{name: "lease", build: plant{}.build},
 		{name: "lease, with a time-out", build: plant{timeout: fiveHundred}.build},
 		{name: "short lease", build: plant{ttl: time.Second}.build},
+		{name: "lease on a master with replicas", build: plant{}.build, o: locktest.Options{Replicas: 2}},
 		{name: "deadline", build: plant{deadline: true}.build},
 		{name: "deadline with an allowance", build: plant{deadline: true, allows: true}.build},
 		{name: "watchdog that tells", build: plant{renews: true, tells: true, timeout: fiveHundred}.build},

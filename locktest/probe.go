@@ -40,6 +40,7 @@ type prober struct {
 	kind     string
 	masters  int
 	replicas int
+	waits    bool // the lock waits for replicas
 	key      candidate
 	unclear  string        // why the key does not say who holds; "": it does
 	ttl      time.Duration // of scenarios; 0: the one that is usual on such servers
@@ -56,6 +57,7 @@ func probe(r *player, build locks.Builder, o Options) (*subject, error) {
 	}
 	s := &subject{options: o}
 	p.deploy(s, seen)
+	p.waits = p.replicas > 0 && seen.waits
 	p.findKey(seen)
 	p.doubtKey()
 	if err := p.findLife(s, seen); err != nil {
@@ -251,9 +253,11 @@ func (p *prober) authority(c candidate) locks.Authority {
 	switch {
 	case p.options.Authority != locks.NoAuthority:
 		return p.options.Authority
+	case p.waits: // a grant is one that replicas have
+		return locks.Replicated
 	case p.replicas > p.options.Replicas: // it could not be had without any
 		return locks.Replicated
-	case p.facts().Has(backend.Masters) && p.masters > 1:
+	case p.replicas == 0 && p.facts().Has(backend.Masters) && p.masters > 1:
 		return locks.Majority
 	}
 	return c.authority

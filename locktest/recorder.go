@@ -20,6 +20,7 @@ type sightings struct {
 	unbuilt  error // what the builder returned in the place of a lock
 	guards   bool
 	wall     bool // clients compare the times of wall clocks
+	waits    bool // for replicas to have what it wrote
 }
 
 // acquired is a lease that the lock has returned.
@@ -183,6 +184,7 @@ type redisRecorder struct {
 }
 
 func (c *redisRecorder) note(args []string) {
+	c.r.seen.waits = c.r.seen.waits || len(args) > 0 && strings.EqualFold(args[0], "WAIT")
 	c.r.sends()
 	note(&c.r.seen.nodes, c.node)
 	for _, key := range keysOf(args) {

@@ -173,8 +173,10 @@ func values(args []any) []database.Value {
 			list[i] = database.Text(arg)
 		case int64:
 			list[i] = database.Int(arg)
+		case int:
+			list[i] = database.Int(int64(arg))
 		default:
-			panic(fmt.Sprintf("servers: an argument of a statement is a string or an int64, not a %T", arg))
+			panic(fmt.Sprintf("servers: an argument of a statement is a string, an int or an int64, not a %T", arg))
 		}
 	}
 	return list
