@@ -69,8 +69,8 @@ func drawPostgres(t *rapid.T) string {
 	n := rapid.IntRange(1, 2).Draw(t, "n")
 	name, owner := oneOf(t, "p", "p", "p", "q", "r"), oneOf(t, "", "o", "x")
 	condition := oneOf(t, fmt.Sprintf("name = '%s'", name), fmt.Sprintf("name = '%s' AND owner = '%s'", name, owner),
-		fmt.Sprintf("name = '%s' AND version <= %d", name, n))
-	returning := oneOf(t, "", " RETURNING version", " RETURNING owner, version + 1")
+		fmt.Sprintf("locks.name = '%s' AND version <= %d", name, n))
+	returning := oneOf(t, "", " RETURNING locks.version", " RETURNING owner, version + 1")
 	switch pick(t, 17) {
 	case 0:
 		return fmt.Sprintf("SELECT pg_advisory_lock(%d)", n)
@@ -112,7 +112,7 @@ func drawMySQL(t *rapid.T) string {
 	name, owner := oneOf(t, "p", "p", "p", "q"), oneOf(t, "", "o", "x")
 	lock := oneOf(t, "x", "y")
 	condition := oneOf(t, fmt.Sprintf("name = '%s'", name), fmt.Sprintf("name = '%s' AND owner = '%s'", name, owner),
-		fmt.Sprintf("name = '%s' AND version <= %d", name, n))
+		fmt.Sprintf("name = '%s' AND locks.version <= %d", name, n))
 	switch pick(t, 15) {
 	case 0, 1:
 		return fmt.Sprintf("SELECT GET_LOCK('%s', %d)", lock, rapid.SampledFrom([]int{0, 1000}).Draw(t, "wait"))

@@ -23,6 +23,7 @@ type parser struct {
 	failed   bool
 	near     string // where it failed
 
+	table     string // that columns may be named with; "": not known yet
 	qualified string // the table that columns must be named with; "": none
 	ambiguous string // a column that is not
 }
@@ -99,13 +100,13 @@ func (p *parser) statement() *statement {
 	case p.accept("insert"):
 		p.insertion(s)
 	case p.accept("update"):
-		s.verb, s.table = update, p.name()
+		s.verb, s.table = update, p.ofTable()
 		p.expect("set")
 		p.assignments(s)
 		p.condition(s)
 		p.returning(s)
 	case p.accept("delete", "from"):
-		s.verb, s.table = remove, p.name()
+		s.verb, s.table = remove, p.ofTable()
 		p.condition(s)
 		p.returning(s)
 	default:
@@ -129,7 +130,7 @@ func (p *parser) selection(s *statement) {
 	if !p.accept("from") {
 		return
 	}
-	s.verb, s.table = selectRows, p.name()
+	s.verb, s.table = selectRows, p.ofTable()
 	p.condition(s)
 	switch {
 	case !p.accept("for", "update"):
@@ -157,7 +158,7 @@ func (p *parser) insertion(s *statement) {
 	if len(s.values) != len(s.columns) {
 		p.fail()
 	}
-	if p.only(PostgreSQL, "on", "conflict") {
+	if p.table = s.table; p.only(PostgreSQL, "on", "conflict") {
 		p.conflict(s)
 	}
 	p.returning(s)
@@ -206,6 +207,12 @@ func (p *parser) condition(s *statement) {
 	if p.accept("where") {
 		s.where = p.expression()
 	}
+}
+
+// ofTable reads the name of the table that columns may be named with from now on.
+func (p *parser) ofTable() string {
+	p.table = p.name()
+	return p.table
 }
 
 func (p *parser) returning(s *statement) {
@@ -332,7 +339,7 @@ func (p *parser) parameter() expression {
 // reference reads a column, or the call of a function.
 func (p *parser) reference() expression {
 	name := p.name()
-	if p.qualified != "" && name == p.qualified && p.accept(".") {
+	if p.table != "" && name == p.table && p.accept(".") {
 		name = p.name()
 		p.mentions = append(p.mentions, name)
 		return column{name}
