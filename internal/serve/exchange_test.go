@@ -31,6 +31,9 @@ type httpSide struct {
 	plant    func(line string) string // a mistake that is made on the way; nil: none
 }
 
+// planting has a mistake made on the way; nil: none.
+func (s *httpSide) planting(mistake func(line string) string) { s.plant = mistake }
+
 // send sends the request of a line, and returns the answer before its body is read.
 func (s *httpSide) send(line string) (*http.Response, error) {
 	if s.plant != nil {
@@ -122,4 +125,105 @@ func writeConversations(t *testing.T, file, comment string, all []conversation) 
 	}
 	require.Less(t, len(text), 30_000, "too much to keep")
 	require.NoError(t, os.WriteFile(file, []byte(strings.TrimSuffix(text, "\n")), 0o644))
+}
+
+// side is a server that conversations are held with.
+type side interface {
+	begin(t require.TestingT)                   // a conversation, without anything that others have left
+	ask(t require.TestingT, line string) string // the answer to a request, as a line
+	do(t require.TestingT, line string) (*http.Response, string)
+	planting(mistake func(line string) string)
+}
+
+// comparison compares the answers of a real server and of ours.
+type comparison struct {
+	ours     func(*testing.T) side
+	talk     func(round int) []string // the requests of a conversation
+	unlike   map[string]difference
+	align    func(t require.TestingT, theirs, ours side, line string) // makes equal what they have, after a difference; theirs may be nil
+	record   string                                                   // the file with what the real one has answered, its first line …
+	comment  string
+	recorded int // … and how many conversations it has
+}
+
+// hold holds conversations with a real server and with ours, of so many requests together. What differs and is known is made equal again,
+// so that the conversation can go on. With UPDATE=1 it records the first of them.
+func (c *comparison) hold(t *testing.T, theirs side, requests int) {
+	t.Helper()
+	ours := c.ours(t)
+	var record []conversation
+	played, seen := 0, map[string]int{}
+	for round := 0; played < requests; round++ {
+		theirs.begin(t)
+		ours.begin(t)
+		var held conversation
+		for _, line := range c.talk(round) {
+			played++
+			x := exchange{line, theirs.ask(t, line)}
+			held = append(held, x)
+			if our := ours.ask(t, line); our != x.answer {
+				seen[c.known(t, round, len(held), x, our)]++
+				c.align(t, theirs, ours, line)
+			}
+		}
+		if round < c.recorded {
+			record = append(record, held)
+		}
+	}
+	t.Logf("%d requests; known differences: %v", played, seen)
+	if os.Getenv("UPDATE") != "" {
+		writeConversations(t, c.record, c.comment, record)
+	}
+}
+
+// known is the name of a difference, which there must be.
+func (c *comparison) known(t *testing.T, round, request int, x exchange, our string) string {
+	t.Helper()
+	name := knownAs(c.unlike, x.request, our, x.answer)
+	require.NotEmpty(t, name, "conversation %d, request %d: %s\ntheirs: %s\nours: %s", round, request, x.request, x.answer, our)
+	return name
+}
+
+// replay holds the recorded conversations with ours alone. Each difference that is known must be needed for that.
+func (c *comparison) replay(t *testing.T) {
+	t.Helper()
+	ours, seen := c.ours(t), map[string]int{}
+	for round, held := range readConversations(t, c.record) {
+		ours.begin(t)
+		for i, x := range held {
+			if our := ours.ask(t, x.request); our != x.answer {
+				seen[c.known(t, round, i+1, x, our)]++
+				c.align(t, nil, ours, x.request)
+			}
+		}
+	}
+	for name := range c.unlike {
+		require.NotZero(t, seen[name], "no recorded answer differs as the row says: %s", name)
+	}
+}
+
+// sees plays the recorded conversations on servers whose clients ask for something else: each mistake is seen, and no other difference.
+func (c *comparison) sees(t *testing.T, mistakes map[string]func(line string) string) {
+	t.Helper()
+	mistakes["nothing"] = nil
+	for name, mistake := range mistakes {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			wrong := c.ours(t)
+			differs := slices.ContainsFunc(readConversations(t, c.record), func(held conversation) bool {
+				wrong.begin(t)
+				return slices.ContainsFunc(held, func(x exchange) bool {
+					wrong.planting(mistake)
+					our := wrong.ask(t, x.request)
+					wrong.planting(nil)
+					if our == x.answer || knownAs(c.unlike, x.request, our, x.answer) == "" {
+						return our != x.answer
+					}
+					c.align(t, nil, wrong, x.request)
+					return false
+				})
+			})
+			require.Equal(t, mistake != nil, differs)
+		})
+	}
 }

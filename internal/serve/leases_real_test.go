@@ -7,9 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -334,109 +332,56 @@ func startKubeAPIServer(t *testing.T) (*leaseSide, *real.KubeAPIServer) {
 	return s, server
 }
 
-// TestLeasesAreAnsweredAsByKubeAPIServer holds drawn conversations with a real API server and with ours. After a difference that is known,
-// neither has the lease. With UPDATE=1 it records the first of them.
+// leases are compared with kube-apiserver. After a difference that is known, neither has a lease.
+var leases = comparison{
+	ours: func(t *testing.T) side { return simulatedLeases(t) }, unlike: unlikeKubeAPIServer,
+	align: func(t require.TestingT, theirs, ours side, _ string) {
+		for _, s := range []side{theirs, ours} {
+			if s != nil {
+				s.(*leaseSide).clear(t)
+			}
+		}
+	},
+	talk: func(round int) []string {
+		switch round {
+		case 0:
+			return leasesWritten
+		case 1:
+			return watchesWritten
+		}
+		return leaseTalk.Example(round)
+	},
+	record: "testdata/objects/kube-apiserver.txt", recorded: 7,
+	comment: "Drawn requests, and what kube-apiserver 1.37.2 has answered (UPDATE=1 go test ./internal/serve -run TestLeasesAreAnsweredAsByKubeAPIServer).",
+}
+
 func TestLeasesAreAnsweredAsByKubeAPIServer(t *testing.T) {
 	theirs, _ := startKubeAPIServer(t)
-	ours := simulatedLeases(t)
-	var record []conversation
-	played, seen := 0, map[string]int{}
-	for round := 0; played < long.Pick(200, 500, 5_000); round++ {
-		lines := leasesWritten
-		switch {
-		case round == 1:
-			lines = watchesWritten
-		case round > 1:
-			lines = leaseTalk.Example(round)
-		}
-		theirs.begin(t)
-		ours.begin(t)
-		var c conversation
-		for _, line := range lines {
-			played++
-			c = append(c, exchange{line, theirs.ask(t, line)})
-			if our := ours.ask(t, line); our != c[len(c)-1].answer {
-				name := knownAs(unlikeKubeAPIServer, line, our, c[len(c)-1].answer)
-				require.NotEmpty(t, name, "conversation %d, request %d: %s\ntheirs: %s\nours: %s", round, len(c), line, c[len(c)-1].answer, our)
-				seen[name]++
-				theirs.clear(t)
-				ours.clear(t)
-			}
-		}
-		if round < leasesRecorded {
-			record = append(record, c)
-		}
-	}
-	t.Logf("%d requests; known differences: %v", played, seen)
-	if os.Getenv("UPDATE") != "" {
-		writeConversations(t, leasesRecord, "Drawn requests, and what kube-apiserver 1.37.2 has answered (UPDATE=1 go test ./internal/serve -run TestLeasesAreAnsweredAsByKubeAPIServer).", record)
-	}
+	leases.hold(t, theirs, long.Pick(200, 500, 5_000))
 }
 
-const (
-	leasesRecord   = "testdata/objects/kube-apiserver.txt"
-	leasesRecorded = 7 // conversations
-)
+func TestLeasesAreAnsweredAsKubeAPIServerDid(t *testing.T) { leases.replay(t) }
 
-// TestLeasesAreAnsweredAsKubeAPIServerDid plays the recorded conversations on ours alone.
-func TestLeasesAreAnsweredAsKubeAPIServerDid(t *testing.T) {
-	ours, seen := simulatedLeases(t), map[string]int{}
-	for i, c := range readConversations(t, leasesRecord) {
-		ours.begin(t)
-		for j, x := range c {
-			if our := ours.ask(t, x.request); our != x.answer {
-				name := knownAs(unlikeKubeAPIServer, x.request, our, x.answer)
-				require.NotEmpty(t, name, "conversation %d, request %d: %s\ntheirs: %s\nours: %s", i, j+1, x.request, x.answer, our)
-				seen[name]++
-				ours.clear(t)
-			}
-		}
-	}
-	for name := range unlikeKubeAPIServer {
-		require.NotZero(t, seen[name], "no recorded answer differs as the row says: %s", name)
-	}
-}
-
-// TestTheComparisonWithKubeAPIServerSeesWhatIsPlanted plays the recorded conversations on servers whose clients ask for something else.
 func TestTheComparisonWithKubeAPIServerSeesWhatIsPlanted(t *testing.T) {
-	for name, mistake := range map[string][2]string{
-		"nothing":                            {"^$", ""},
-		"a replacement is of no version":     {`^(PUT .*),"resourceVersion":"[^"]*"`, "$1"},
-		"a replacement is of any lease":      {`^(PUT .*),"uid":"[^"]*"`, "$1"},
-		"a deletion has no condition":        {"^(DELETE .*) < .*", "$1"},
-		"a deletion is of any lease":         {`^(DELETE .*)"uid":"[^"]*",?`, "$1"},
-		"a deletion is of any version":       {`^(DELETE .*?),?"resourceVersion":"[^"]*"`, "$1"},
-		"a creation replaces":                {`^POST ([^ ]*)/leases < (.*"name":"a")`, "PUT $1/leases/a < $2"},
-		"a holder is another":                {`"holderIdentity":"b"`, `"holderIdentity":"a"`},
-		"a holder is forgotten":              {`"holderIdentity":""`, `"holderIdentity":null`},
-		"a label is kept by itself":          {`,"labels":{"x":"1"}`, ""},
-		"a time is in another zone":          {`\+02:00`, "+01:00"},
-		"a life of nothing is none":          {`"leaseDurationSeconds":0,`, ""},
-		"a lease is of all":                  {`/leases/b`, "/leases"},
-		"a version that is no number is old": {`"resourceVersion":"x"`, `"resourceVersion":"0"`},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			wrong := simulatedLeases(t)
-			is := regexp.MustCompile(mistake[0])
-			plant := func(line string) string { return is.ReplaceAllString(line, mistake[1]) }
-			differs := slices.ContainsFunc(readConversations(t, leasesRecord), func(c conversation) bool {
-				wrong.plant = nil
-				wrong.begin(t)
-				return slices.ContainsFunc(c, func(x exchange) bool {
-					wrong.plant = plant
-					our := wrong.ask(t, x.request)
-					wrong.plant = nil
-					if our != x.answer && knownAs(unlikeKubeAPIServer, x.request, our, x.answer) != "" {
-						wrong.clear(t)
-						return false
-					}
-					return our != x.answer
-				})
-			})
-			require.Equal(t, name != "nothing", differs)
-		})
+	swapped := func(from, to string) func(string) string {
+		is := regexp.MustCompile(from)
+		return func(line string) string { return is.ReplaceAllString(line, to) }
 	}
+	leases.sees(t, map[string]func(string) string{
+		"a replacement is of no version":     swapped(`^(PUT .*),"resourceVersion":"[^"]*"`, "$1"),
+		"a replacement is of any lease":      swapped(`^(PUT .*),"uid":"[^"]*"`, "$1"),
+		"a deletion has no condition":        swapped("^(DELETE .*) < .*", "$1"),
+		"a deletion is of any lease":         swapped(`^(DELETE .*)"uid":"[^"]*",?`, "$1"),
+		"a deletion is of any version":       swapped(`^(DELETE .*?),?"resourceVersion":"[^"]*"`, "$1"),
+		"a creation replaces":                swapped(`^POST ([^ ]*)/leases < (.*"name":"a")`, "PUT $1/leases/a < $2"),
+		"a holder is another":                swapped(`"holderIdentity":"b"`, `"holderIdentity":"a"`),
+		"a holder is forgotten":              swapped(`"holderIdentity":""`, `"holderIdentity":null`),
+		"a label is kept by itself":          swapped(`,"labels":{"x":"1"}`, ""),
+		"a time is in another zone":          swapped(`\+02:00`, "+01:00"),
+		"a life of nothing is none":          swapped(`"leaseDurationSeconds":0,`, ""),
+		"a lease is of all":                  swapped(`/leases/b`, "/leases"),
+		"a version that is no number is old": swapped(`"resourceVersion":"x"`, `"resourceVersion":"0"`),
+	})
 }
 
 // TestOneWriterOfALeaseWinsAsWithKubeAPIServer has clients create a lease at once, and replace it at once.

@@ -10,8 +10,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"os"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -92,10 +90,13 @@ type s3Listed struct {
 	}
 }
 
-// askS3 returns the answer to a request, as a line. A request by the method PAGES is for all pages of a list, one after another.
-func (s *httpSide) askS3(t require.TestingT, line string) string {
+// s3Side is a server of S3.
+type s3Side struct{ *httpSide }
+
+// ask returns the answer to a request, as a line. A request by the method PAGES is for all pages of a list, one after another.
+func (s s3Side) ask(t require.TestingT, line string) string {
 	if pages, is := strings.CutPrefix(line, "PAGES "); is {
-		return s.pagesS3(t, pages)
+		return s.pages(t, pages)
 	}
 	a, body := s.do(t, s3Tags.Replace(line))
 	return s3Answer(t, line, a, body)
@@ -139,7 +140,7 @@ func s3Answer(t require.TestingT, line string, a *http.Response, body string) st
 }
 
 // pagesS3 follows the tokens of a list.
-func (s *httpSide) pagesS3(t require.TestingT, path string) (told string) {
+func (s s3Side) pages(t require.TestingT, path string) (told string) {
 	for token := ""; ; {
 		line := "GET " + path
 		if token != "" {
@@ -242,13 +243,13 @@ var s3Written = []string{
 }
 
 // simulatedS3 is our server.
-func simulatedS3(t *testing.T) *httpSide {
+func simulatedS3(t *testing.T) s3Side {
 	w, err := serve.Objects(1, "127.0.0.1:0")
-	return &httpSide{endpoint: "http://" + served(t, w, err)[0]}
+	return s3Side{&httpSide{endpoint: "http://" + served(t, w, err)[0]}}
 }
 
 // startMinIO starts a real one.
-func startMinIO(t *testing.T) (*httpSide, *real.MinIO) {
+func startMinIO(t *testing.T) (s3Side, *real.MinIO) {
 	t.Helper()
 	h, err := real.NewHost()
 	require.NoError(t, err)
@@ -258,62 +259,35 @@ func startMinIO(t *testing.T) (*httpSide, *real.MinIO) {
 		t.Skip(m)
 	}
 	require.NoError(t, err)
-	side := &httpSide{endpoint: server.Endpoint, sign: signS3(server.Key, server.Secret)}
-	require.Equal(t, "200", side.askS3(t, "PUT /locks")[:3])
+	side := s3Side{&httpSide{endpoint: server.Endpoint, sign: signS3(server.Key, server.Secret)}}
+	require.Equal(t, "200", side.ask(t, "PUT /locks")[:3])
 	return side, server
 }
 
-// emptyS3 deletes all objects.
-func (s *httpSide) emptyS3(t require.TestingT) {
+// begin deletes all objects.
+func (s s3Side) begin(t require.TestingT) {
 	for _, key := range s3Keys {
-		require.Equal(t, "204", s.askS3(t, "DELETE /locks/"+key)[:3])
+		require.Equal(t, "204", s.ask(t, "DELETE /locks/"+key)[:3])
 	}
 }
 
-// TestS3AnswersAsMinIODoes holds drawn conversations with a real MinIO and with ours. What differs and is known is made equal again, so that
-// the conversation can go on. With UPDATE=1 it records the first of them.
-func TestS3AnswersAsMinIODoes(t *testing.T) {
-	theirs, _ := startMinIO(t)
-	ours := simulatedS3(t)
-	var record []conversation
-	played, seen := 0, map[string]int{}
-	for round := 0; played < long.Pick(300, 1_000, 10_000); round++ {
-		var c conversation
-		lines := s3Written
-		if round > 0 {
-			lines = s3Talk.Example(round)
+// s3 is compared with MinIO.
+var s3 = comparison{
+	ours: func(t *testing.T) side { return simulatedS3(t) }, unlike: unlikeMinIO, align: alignS3,
+	talk: func(round int) []string {
+		if round == 0 {
+			return s3Written
 		}
-		for _, line := range lines {
-			played++
-			c = append(c, exchange{line, theirs.askS3(t, line)})
-			if our := ours.askS3(t, line); our != c[len(c)-1].answer {
-				name := knownAs(unlikeMinIO, line, our, c[len(c)-1].answer)
-				require.NotEmpty(t, name, "conversation %d, request %d: %s\ntheirs: %s\nours: %s", round, len(c), line, c[len(c)-1].answer, our)
-				seen[name]++
-				alignS3(t, theirs, ours, line)
-			}
-		}
-		theirs.emptyS3(t)
-		ours.emptyS3(t)
-		if round < s3Recorded {
-			record = append(record, c)
-		}
-	}
-	t.Logf("%d requests; known differences: %v", played, seen)
-	if os.Getenv("UPDATE") != "" {
-		writeConversations(t, s3Record, "Drawn requests, and what MinIO has answered (UPDATE=1 go test ./internal/serve -run TestS3AnswersAsMinIODoes).", record)
-	}
+		return s3Talk.Example(round)
+	},
+	record: "testdata/objects/minio.txt", recorded: 25,
+	comment: "Drawn requests, and what MinIO has answered (UPDATE=1 go test ./internal/serve -run TestS3AnswersAsMinIODoes).",
 }
-
-const (
-	s3Record   = "testdata/objects/minio.txt"
-	s3Recorded = 25 // conversations
-)
 
 // alignS3 has a real server hold what ours does, after a difference in an object.
-func alignS3(t require.TestingT, theirs, ours *httpSide, line string) {
+func alignS3(t require.TestingT, theirs, ours side, line string) {
 	path := strings.Fields(line)[1]
-	if strings.Contains(path, "?") || path == "/locks" {
+	if theirs == nil || strings.Contains(path, "?") || path == "/locks" {
 		return
 	}
 	a, body := ours.do(t, "GET "+path)
@@ -324,59 +298,34 @@ func alignS3(t require.TestingT, theirs, ours *httpSide, line string) {
 	theirs.do(t, "DELETE "+path)
 }
 
-// TestS3AnswersAsMinIODid plays the recorded conversations on ours alone.
-func TestS3AnswersAsMinIODid(t *testing.T) {
-	ours, seen := simulatedS3(t), map[string]int{}
-	for i, c := range readConversations(t, s3Record) {
-		ours.emptyS3(t)
-		for j, x := range c {
-			if our := ours.askS3(t, x.request); our != x.answer {
-				name := knownAs(unlikeMinIO, x.request, our, x.answer)
-				require.NotEmpty(t, name, "conversation %d, request %d: %s\ntheirs: %s\nours: %s", i, j+1, x.request, x.answer, our)
-				seen[name]++
-			}
-		}
-	}
-	for name := range unlikeMinIO {
-		require.NotZero(t, seen[name], "no recorded answer differs as the row says: %s", name)
-	}
+func TestS3AnswersAsMinIODoes(t *testing.T) {
+	theirs, _ := startMinIO(t)
+	s3.hold(t, theirs, long.Pick(300, 1_000, 10_000))
 }
 
-// TestTheComparisonWithMinIOSeesWhatIsPlanted plays the recorded conversations on servers whose clients ask for something else.
+func TestS3AnswersAsMinIODid(t *testing.T) { s3.replay(t) }
+
 func TestTheComparisonWithMinIOSeesWhatIsPlanted(t *testing.T) {
-	for name, mistake := range map[string][2]string{
-		"nothing":                           {"\x00", ""},
-		"a write has no condition":          {" | If-None-Match: *", ""},
-		"a write is of no version":          {" | If-Match:", " | X-If-Match:"},
-		"another's version is taken":        {object.ETag("two"), object.ETag("one")},
-		"a deletion deletes nothing":        {"DELETE /locks/b/", "GET /locks/b/"},
-		"a content is another":              {" < three", " < four"},
-		"a list is longer":                  {"max-keys=1", "max-keys=2"},
-		"a list begins at its beginning":    {"start-after=", "x-id="},
-		"a list is of all":                  {"prefix=", "x-id="},
-		"a read does not look at a version": {" | If-None-Match: \"", " | X-If-None-Match: \""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			wrong := simulatedS3(t)
-			plant := func(line string) string { return strings.ReplaceAll(line, mistake[0], mistake[1]) }
-			differs := slices.ContainsFunc(readConversations(t, s3Record), func(c conversation) bool {
-				wrong.plant = nil
-				wrong.emptyS3(t)
-				wrong.plant = plant
-				return slices.ContainsFunc(c, func(x exchange) bool {
-					our := wrong.askS3(t, x.request)
-					return our != x.answer && knownAs(unlikeMinIO, x.request, our, x.answer) == ""
-				})
-			})
-			require.Equal(t, name != "nothing", differs)
-		})
+	swapped := func(from, to string) func(string) string {
+		return func(line string) string { return strings.ReplaceAll(line, from, to) }
 	}
+	s3.sees(t, map[string]func(string) string{
+		"a write has no condition":          swapped(" | If-None-Match: *", ""),
+		"a write is of no version":          swapped(" | If-Match:", " | X-If-Match:"),
+		"another's version is taken":        swapped(object.ETag("two"), object.ETag("one")),
+		"a deletion deletes nothing":        swapped("DELETE /locks/b/", "GET /locks/b/"),
+		"a content is another":              swapped(" < three", " < four"),
+		"a list is longer":                  swapped("max-keys=1", "max-keys=2"),
+		"a list begins at its beginning":    swapped("start-after=", "x-id="),
+		"a list is of all":                  swapped("prefix=", "x-id="),
+		"a read does not look at a version": swapped(" | If-None-Match: \"", " | X-If-None-Match: \""),
+	})
 }
 
 // TestS3LetsOneWriterWinAsMinIODoes has writers write at once, on the condition that nobody has, and again on that of the first one's ETag.
 func TestS3LetsOneWriterWinAsMinIODoes(t *testing.T) {
 	theirs, _ := startMinIO(t)
-	for name, s := range map[string]*httpSide{"MinIO": theirs, "ours": simulatedS3(t)} {
+	for name, s := range map[string]s3Side{"MinIO": theirs, "ours": simulatedS3(t)} {
 		for round := range long.Pick(5, 20, 100) {
 			path := fmt.Sprintf("/locks/race-%d", round)
 			first := s.race(t, path, "If-None-Match: *", "first")
@@ -388,7 +337,7 @@ func TestS3LetsOneWriterWinAsMinIODoes(t *testing.T) {
 }
 
 // race has writers write at once, and returns what the one has written that is told of success. All others are told of another's.
-func (s *httpSide) race(t *testing.T, path, condition, by string) (written string) {
+func (s s3Side) race(t *testing.T, path, condition, by string) (written string) {
 	const writers = 5
 	type told struct {
 		content, body string
@@ -421,11 +370,11 @@ func (s *httpSide) race(t *testing.T, path, condition, by string) (written strin
 func TestS3KeepsWhatItHasAcknowledgedAsMinIODoes(t *testing.T) {
 	theirs, server := startMinIO(t)
 	w, err := serve.Objects(1, "127.0.0.1:0")
-	ours := &httpSide{endpoint: "http://" + served(t, w, err)[0]}
+	ours := s3Side{&httpSide{endpoint: "http://" + served(t, w, err)[0]}}
 	var told []string
-	for _, s := range []*httpSide{theirs, ours} {
+	for _, s := range []s3Side{theirs, ours} {
 		var heard []string
-		say := func(line string) { heard = append(heard, s.askS3(t, line)) }
+		say := func(line string) { heard = append(heard, s.ask(t, line)) }
 		say("PUT /locks/a < one")
 		say("PUT /locks/b/1 < two")
 		say("DELETE /locks/b/1")

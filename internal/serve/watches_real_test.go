@@ -163,7 +163,7 @@ func TestTheComparisonWithKubeAPIServerSeesPlantedEvents(t *testing.T) {
 			wrong := simulatedLeases(t)
 			is := regexp.MustCompile(mistake[0])
 			wrong.watch.garble = func(line string) string { return is.ReplaceAllString(line, mistake[1]) }
-			watches := readConversations(t, leasesRecord)[1]
+			watches := readConversations(t, leases.record)[1]
 			require.Equal(t, watchesWritten[0], watches[0].request)
 			wrong.begin(t)
 			differs := slices.ContainsFunc(watches, func(x exchange) bool { return wrong.ask(t, x.request) != x.answer })
