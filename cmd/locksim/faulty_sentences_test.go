@@ -385,6 +385,14 @@ clients: {a: {}, b: {start: 100ms}}
 progress: 30s
 faults: [{after: {node: mysql-1, does: execute, what: acquire}, nth: 2, crash: a, kind: host}]`, &row,
 			[]string{"mysql-1 does not know that the connection of a is dead, and b waits in vain"}, nil,
+		}, {
+			"a reply that is late, long after a machine died that had locked nothing", `
+lock: {algorithm: mysql-get-lock}
+servers: {kind: mysql}
+clients: {a: {stays: true}, b: {start: 1s}}
+progress: 30s
+faults: [{after: {node: a, does: released}, plus: 10ms, crash: a, kind: host}, {before: {node: mysql-1, does: reply, what: acquire, peer: b}, delay: 50s}]`, &row,
+			[]string{"b's BEGIN to mysql-1 is not answered"}, []string{"is dead"},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -30,19 +30,33 @@ func (t *narrator) deadConnection(w *history.Wait) string {
 			last = m
 		}
 	}
-	if s.Holds() != "connection" || s.Pool > 0 || s.KeepAlive > 0 || s.IdleTimeout > 0 || last == nil || last.Executed > t.until || t.v.Answered(last) <= t.until {
+	if s.Holds() != "connection" || s.Pool > 0 || s.KeepAlive > 0 || s.IdleTimeout > 0 || last == nil || last.Executed > t.until || t.repliedTo(last) {
 		return ""
 	}
 	for i := range t.v.Faults {
 		f := &t.v.Faults[i]
 		dies := f.Kind == sim.Crash && f.Of != nil && f.Of.Action.Host && f.Begin < last.Sent
-		if dies && slices.ContainsFunc(t.v.Messages, func(m model.Sent) bool {
-			return !m.Reply && m.From == f.Node && m.To == last.To && m.Executed != trace.Never && m.Sent < f.Begin
-		}) {
+		if dies && t.leavesOpen(f, last.To) {
 			return last.To + " does not know that the connection of " + f.Node + " is dead, and "
 		}
 	}
 	return ""
+}
+
+// repliedTo reports whether a server has answered a request, though that may be lost: it was not kept waiting then.
+func (t *narrator) repliedTo(m *model.Sent) bool {
+	return m.Answer >= 0 && t.v.Messages[m.Answer].Sent <= t.until
+}
+
+// leavesOpen reports whether the last request of a client that dies, which the server executed, was none that gives back what it has locked.
+func (t *narrator) leavesOpen(f *model.Fault, server string) bool {
+	for i := range slices.Backward(t.v.Messages) {
+		m := &t.v.Messages[i]
+		if !m.Reply && m.From == f.Node && m.To == server && m.Executed <= f.Begin {
+			return m.Purpose != trace.ToRelease && m.What != "COMMIT" && m.What != "ROLLBACK"
+		}
+	}
+	return false
 }
 
 // heldTwice says that a client took a lock of its connection or session more than once, which counts its holds, and gave back fewer of
