@@ -97,6 +97,7 @@ type Facts struct {
 	Patience int64
 
 	Answers  bool          // a request for a lock that is held is answered when its turn comes, so that a client need not ask again
+	Counts   bool          // a session or connection that takes a lock again has to give it back as often
 	Delays   bool          // a lock is kept from others for its lock-delay even if its client ends the session that had it
 	Jeopardy bool          // a client is told that its session may end before it can have ended
 	Silence  time.Duration // of servers, after which a client library takes a lease for lost that it renews; 0: it has no such limit

@@ -60,10 +60,11 @@ func (t *narrator) leavesOpen(f *model.Fault, server string) bool {
 }
 
 // heldTwice says that a client took a lock of its connection or session more than once, which counts its holds, and gave back fewer of
-// them; "" if not. What has stayed though its release succeeded is counted.
+// them; "" if not, or where servers do not count them. What has stayed though its release succeeded is counted.
 func (t *narrator) heldTwice(a *history.Acquisition, c *history.Copy, who string) string {
 	holds := t.v.Servers().Holds()
-	if (holds != "connection" || c.Expires != trace.Never) && (holds != "session" || a.Release != history.OK) {
+	kept := holds == "connection" && c.Expires == trace.Never || holds == "session" && a.Release == history.OK
+	if !t.v.Servers().Facts().Counts || !kept {
 		return ""
 	}
 	done := func(list []*model.Sent) (what string, n int) { // as the last of them, which succeeded
