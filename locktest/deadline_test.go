@@ -1,6 +1,9 @@
 package locktest_test
 
 import (
+	"fmt"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -69,6 +72,57 @@ func (h hash) Acquire(wait time.Duration) (locks.Lease, error) {
 
 func (h hash) Release(l locks.Lease) error {
 	r, err := locks.Eval(h.p.Redis(0), 0, locks.Script{Body: leaveHash}, []string{"jobs"}, l.Value)
+	return notHeld(r.Int == 1, err)
+}
+
+// ends is a lock whose key says until when it is held, by clients' wall clocks. Who finds that over puts another value in its place.
+type ends struct {
+	p        locks.Process
+	outlasts bool // the key has an end of its own, a minute later
+	outdated bool // the mistake: the clock is read before the wait
+}
+
+func (e ends) build(p locks.Process) (locks.Lock, error) {
+	e.p = p
+	return e, nil
+}
+
+const replaceEnd = `if (redis.call("get", KEYS[1]) or "") ~= ARGV[1] then return 0 end
+redis.call("set", KEYS[1], ARGV[2])
+if ARGV[3] ~= "" then redis.call("pexpire", KEYS[1], ARGV[3]) end
+return 1`
+
+const deleteEnd = `if redis.call("get", KEYS[1]) ~= ARGV[1] then return 0 end return redis.call("del", KEYS[1])`
+
+func (e ends) Acquire(wait time.Duration) (locks.Lease, error) {
+	const lease, differ = 10 * time.Second, 300 * time.Millisecond
+	life := ""
+	if e.outlasts {
+		life = "60000"
+	}
+	now := e.p.Wall()
+	return asking(e.p, wait, func() (locks.Lease, bool, error) {
+		r, err := e.p.Redis(0).Do(time.Second, "GET", "lock")
+		if err != nil {
+			return locks.Lease{}, false, err
+		}
+		end, _, _ := strings.Cut(r.Str, " ")
+		if until, _ := strconv.ParseInt(end, 10, 64); e.p.Wall() < locks.Wall(until).Add(differ) {
+			return locks.Lease{}, false, nil
+		}
+		until := e.p.Wall().Add(lease)
+		own := locks.Lease{Deadline: locks.WallDeadline(until.Add(-differ))}
+		if e.outdated {
+			until = now.Add(lease)
+		}
+		own.Value = fmt.Sprint(int64(until), " ", e.p.RandomValue())
+		r, err = locks.Eval(e.p.Redis(0), time.Second, locks.Script{Body: replaceEnd}, []string{"lock"}, r.Str, own.Value, life)
+		return own, r.Int == 1, err
+	})
+}
+
+func (e ends) Release(l locks.Lease) error {
+	r, err := locks.Eval(e.p.Redis(0), time.Second, locks.Script{Body: deleteEnd}, []string{"lock"}, l.Value)
 	return notHeld(r.Int == 1, err)
 }
 

@@ -65,9 +65,9 @@ func (p *prober) life(seen *sightings) (time.Duration, error) {
 		case p.facts().Holds != "" && c.Expires == trace.Never: // it goes with the client's connection
 			return 0, nil
 		case c.Gone == history.Expired:
-			return c.To.Sub(c.From), nil
+			return p.lifeOfKey(c.To.Sub(c.From), seen), nil
 		case c.Expires != trace.Never:
-			return c.Expires.Sub(c.From), nil
+			return p.lifeOfKey(c.Expires.Sub(c.From), seen), nil
 		}
 	}
 	if p.facts().InSession() {
@@ -76,11 +76,24 @@ func (p *prober) life(seen *sightings) (time.Duration, error) {
 	return p.lifeByItself(), nil
 }
 
+// lifeOfKey returns how long a grant lives whose key does not live for longer: a lock that states a deadline may give others the lock when
+// that is over, and let its key be there for longer so that it is gone some day.
+func (p *prober) lifeOfKey(key time.Duration, seen *sightings) time.Duration {
+	states := func(a acquired) bool { return a.lease.Deadline.Stated() }
+	if !slices.ContainsFunc(seen.acquired, states) {
+		return key
+	}
+	if own := p.inherits(waitsFor(key)); own > 0 && own < key*9/10 {
+		p.giveUpKey("others get the lock before its end")
+		return own
+	}
+	return key
+}
+
 // lifeByItself returns how long somebody waits for a lock whose holder is gone, though its key has no end, or none is known: that may be
 // written in it, for clients that come later to read. 0 if the client waits forever.
 func (p *prober) lifeByItself() time.Duration {
-	waits := alone
-	waits.Name, waits.Start, waits.Sections = "b", 100*time.Millisecond, 1
+	waits := waitsFor(unit)
 	life := p.inherits(waits)
 	for life < 0 && waits.Start < unit { // the lock takes its time with an acquisition, and b was first
 		waits.Start *= 10
@@ -120,9 +133,16 @@ func (p *prober) lifeUntried() time.Duration {
 	return life
 }
 
+// waitsFor is a client that waits for the lock of a holder that is gone, and asks often for as long as a lease is.
+func waitsFor(lease time.Duration) scenarios.Client {
+	c := alone
+	c.Name, c.Start, c.Sections, c.Again = "b", 100*time.Millisecond, 1, min(lease/20, alone.Again)
+	return c
+}
+
 // inherits returns when a client gets a lock whose holder has died, from when that got it: less than 0 if it was first, 0 if it gets none.
-func (p *prober) inherits(other scenarios.Client) time.Duration {
-	h, err := p.playGone(other)
+func (p *prober) inherits(other scenarios.Client, faults ...sim.Fault) time.Duration {
+	h, err := p.playGone(other, faults...)
 	if err != nil {
 		return 0
 	}
@@ -143,7 +163,7 @@ func (p *prober) inherits(other scenarios.Client) time.Duration {
 }
 
 // playGone has a client be gone as soon as it holds, beside another one: it dies, or, where a dead client's connection is over, stands still.
-func (p *prober) playGone(other scenarios.Client) (*history.History, error) {
+func (p *prober) playGone(other scenarios.Client, faults ...sim.Fault) (*history.History, error) {
 	gone := sim.Fault{
 		Trigger: sim.Trigger{When: sim.After, Step: sim.Pattern{Node: alone.Name, Does: trace.Acquired}},
 		Action:  sim.Action{Kind: sim.Crash, Node: alone.Name},
@@ -151,7 +171,7 @@ func (p *prober) playGone(other scenarios.Client) (*history.History, error) {
 	if p.facts().Holds == backend.ByConnection {
 		gone.Action.Kind, gone.For = sim.Pause, probeTime
 	}
-	_, h, err := p.playAll([]scenarios.Client{alone, other}, gone)
+	_, h, err := p.playAll([]scenarios.Client{alone, other}, append(faults, gone)...)
 	return h, err
 }
 
@@ -178,7 +198,18 @@ func (p *prober) findLease(s *subject, seen *sightings) {
 		}
 	}
 	s.Fresh = len(values) == len(seen.acquired)
-	s.Wall = seen.wall
+	s.Wall = seen.wall || s.Expires && p.goesByWall(s.TTL)
+}
+
+// goesByWall reports whether a client whose clock is ahead gets the lock of a dead holder sooner than one whose clock is right: it compares
+// its clock with what another's, or a server's, has shown.
+func (p *prober) goesByWall(ttl time.Duration) bool {
+	waits := waitsFor(ttl)
+	right := p.inherits(waits)
+	early := p.inherits(waits, sim.Fault{
+		Trigger: sim.Trigger{When: sim.At}, Action: sim.Action{Kind: sim.SetClock, Node: waits.Name, Step: right / 2},
+	})
+	return early > 0 && early < right*3/4
 }
 
 // findKept has a client work for longer than its session's time, if a deadline is stated. A session that ends meanwhile is meant to, and

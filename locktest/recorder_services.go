@@ -2,8 +2,6 @@ package locktest
 
 import (
 	"fmt"
-	"math"
-	"slices"
 	"strings"
 	"time"
 
@@ -200,7 +198,6 @@ func (c *connRecorder) Do(timeout time.Duration, s locks.SQLStatement, args ...a
 	c.r.sends()
 	for _, space := range []string{"user/", "locks/", "leases/", "shedlock/", "advisory/"} {
 		for _, arg := range args {
-			c.r.seen.wall = c.r.seen.wall || isTime(arg, c.r.Wall()) // only its own clock can have told it
 			c.r.seen.sees(space+fmt.Sprint(arg), locks.OneNode)
 		}
 		for i, part := range strings.Split(s.Text, "'") {
@@ -210,17 +207,6 @@ func (c *connRecorder) Do(timeout time.Duration, s locks.SQLStatement, args ...a
 		}
 	}
 	return c.SQLConn.Do(timeout, s, args...)
-}
-
-// isTime reports whether an argument is a date, or the count of some unit since 1970 at a moment within the longest lease from now.
-func isTime(arg any, now locks.Wall) bool {
-	if _, err := time.Parse(time.DateTime, fmt.Sprint(arg)); err == nil {
-		return true
-	}
-	count, _ := arg.(int64)
-	return slices.ContainsFunc([]time.Duration{time.Second, time.Millisecond, time.Microsecond, 1}, func(unit time.Duration) bool {
-		return count != 0 && count <= math.MaxInt64/int64(unit) && locks.Wall(count*int64(unit)).Sub(now).Abs() <= longestLease
-	})
 }
 
 type objectRecorder struct {
@@ -240,10 +226,9 @@ func (c *objectRecorder) GetEventually(timeout time.Duration, name string) (lock
 	return c.Objects.GetEventually(timeout, name)
 }
 
-// Last notes that something is sent, and that the answer says when the object was last written.
+// Last notes that something is sent.
 func (c *objectRecorder) Last(timeout time.Duration, prefix string) (locks.Object, error) {
 	c.r.sends()
-	c.r.seen.wall = true
 	return c.Objects.Last(timeout, prefix)
 }
 

@@ -159,7 +159,7 @@ func TestAStoryNamesWhatWasAsked(t *testing.T) {
 		},
 		{
 			"a key that another removes", deletesKey, locktest.Options{Only: []locktest.Promise{locktest.NoSilentLoss}},
-			"'s release (DeleteRange) deletes ", "what it was promised is over",
+			"release (DeleteRange) deletes ", "what it was promised is over",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -46,7 +46,7 @@ func (s *Subject) onRedis() []Promise {
 			p.Share = 25
 		}
 	}
-	return list
+	return s.bySameClocks(list)
 }
 
 // onLease is what locks are asked that live on one server which forgets them when it dies, as on memcached.
@@ -149,11 +149,11 @@ func (s *Subject) exclusionOnRedis() []Promise {
 	case s.Renews:
 		p := Promise{Name: ExclusionWhileRenewed, Property: checker.MutualExclusion, Model: search.FaultModel{
 			Faults: append(faults, search.Stall, search.Delay), Storage: waiting, Persistence: onDisk,
-			Within: s.spare(), Renewed: true, Drift: 5_000, Tasks: 2,
+			Within: s.spare(), Renewed: true, Drift: 5_000, Tasks: 2, Styles: heeding,
 		}, Why: `
 			Faults take less than three quarters of what is left of the lease when it is renewed. No answer is an error, or lost.`}
 		p = p.played("renewed", func(m *search.FaultModel) {
-			m.Faults, m.TTLs = slices.Concat(waiting, late), []time.Duration{s.TTL, 3 * s.TTL}
+			m.Styles, m.Faults, m.TTLs = nil, slices.Concat(waiting, late), []time.Duration{s.TTL, 3 * s.TTL}
 			if s.Reentrant {
 				m.Enters = 3
 			}

@@ -45,6 +45,7 @@ func (s *Subject) leftovers() (list []Promise) {
 		Why: `A grant that is renewed lasts, and a lease that states a notice gives it.`,
 	}
 	p.Model.Renewed = true
+	p.Model.Styles = heeding
 	if !s.Lost {
 		p.Forgives = ofKind(untold)
 	}

@@ -82,6 +82,8 @@ var (
 	// Nothing is lost, all may be late.
 	waiting = []search.Kind{search.ServerPause, search.Cut, search.Stall, search.Delay}
 	careful = []history.Style{history.Careful}
+	// Who is told that a renewal will be the last has stopped when the lease is over.
+	heeding = []history.Style{history.Attentive}
 	onDisk  = []string{"always"}
 	// What a lock is most often asked to go on after.
 	deaths = [][]search.Kind{{search.ClientCrash}}
@@ -93,6 +95,14 @@ var (
 // ofKind forgives violations of a kind.
 func ofKind(kind string) func(*history.History, *checker.Violation) bool {
 	return func(_ *history.History, v *checker.Violation) bool { return v.Kind == kind }
+}
+
+// overstayed forgives violations by a holder whose stated deadline had passed: nothing was promised for longer.
+func overstayed(h *history.History, v *checker.Violation) bool {
+	return slices.ContainsFunc(v.Acquisitions, func(id history.ID) bool {
+		a := h.Acquisition(id)
+		return a != nil && a.HasDeadline && a.Deadline <= v.At
+	})
 }
 
 // played returns the promise as one that campaigns play under a name, with another fault model.
@@ -123,6 +133,9 @@ func For(s *Subject) []Promise {
 	list = slices.Concat([]Promise{s.waiterLoad()}, list, s.everywhere(), s.onResource())
 	list = slices.DeleteFunc(list, func(p Promise) bool { return !s.canJudge(&p) })
 	for i := range list {
+		if p := &list[i]; s.Deadline && (p.Name == ExclusionWithinLease || p.Name == ExclusionWhileRenewed) {
+			p.Forgives = overstayed
+		}
 		s.fit(&list[i])
 		s.narrow(&list[i].Narrow)
 	}

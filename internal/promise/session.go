@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/locksim/locksim/checker"
-	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/internal/backend"
 	"github.com/locksim/locksim/internal/search"
 	"github.com/locksim/locksim/scenarios"
@@ -53,7 +52,7 @@ func (s *Subject) onSessions() []Promise {
 func (s *Subject) untilSuspended() Promise {
 	m := everySession()
 	m.Faults = search.Kinds(search.ClientPause, search.EndSession, search.Drift, search.SameRandom)
-	m.Storage, m.Drift, m.AtHand, m.Styles = nil, 0, true, []history.Style{history.Attentive}
+	m.Storage, m.Drift, m.AtHand, m.Styles = nil, 0, true, heeding
 	p := Promise{
 		Name: ExclusionUntilSuspended, Property: checker.MutualExclusion, Model: m,
 		Keeps: func(of *scenarios.Scenario) bool { return slices.Equal(of.Resource.Latency, sim.Constant(0)) },

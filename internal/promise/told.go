@@ -123,7 +123,7 @@ func (s *Subject) lateRelease() Promise {
 // noticeOfLoss has a holder lose the lock, and another one come when it has long been told.
 func (s *Subject) noticeOfLoss() Promise {
 	model, long := s.told(), 12*s.TTL
-	model.Styles = []history.Style{history.Attentive}
+	model.Styles = heeding
 	return Promise{
 		Name: Notice, Property: checker.MutualExclusion, Share: 2, Model: model,
 		Extend: func(src search.Source, of *scenarios.Scenario) {
