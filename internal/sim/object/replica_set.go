@@ -33,6 +33,7 @@ const (
 // insert, even if no majority has that. No lock of the catalogue reads.
 type ReplicaSet struct {
 	Members []*Member
+	engine  *sim.Engine
 	told    *entry // the last one that the observer knows of
 }
 
@@ -85,7 +86,7 @@ func (a alarm) Ring() { a() }
 
 // NewReplicaSet adds members of these names to an engine. The first is the primary.
 func NewReplicaSet(e *sim.Engine, names []string, o Observer) *ReplicaSet {
-	set := &ReplicaSet{}
+	set := &ReplicaSet{engine: e}
 	first := &entry{at: optime{1, 1}, told: true}
 	for i, name := range names {
 		m := &Member{Server: Server{observer: o}, set: set, index: i, term: 1, log: []*entry{first}}
@@ -182,6 +183,9 @@ func (m *Member) Execute(conn *sim.Conn, p sim.Payload) sim.Payload {
 func (m *Member) append(r *Request, a *Response) optime {
 	e := &entry{at: optime{m.term, m.last().number + 1}, request: r, answer: a}
 	m.log = append(m.log, e)
+	if r != nil {
+		a.Done = m.set.engine.Now()
+	}
 	if r != nil && !r.Majority {
 		m.tell(e.at)
 	}

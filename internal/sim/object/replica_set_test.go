@@ -17,15 +17,17 @@ import (
 type talk struct {
 	*sim.Engine
 	set *object.ReplicaSet
-	saw []string // what the observer is told
+	saw []string      // what the observer is told
+	age time.Duration // of the oldest write when it was told
 }
 
 func (w *talk) note(format string, args ...any) {
 	w.saw = append(w.saw, fmt.Sprintf(format, args...))
 }
 
-func (w *talk) Executed(s *object.Server, r *object.Request, _ *object.Response, changed bool) {
+func (w *talk) Executed(s *object.Server, r *object.Request, a *object.Response, changed bool) {
 	if changed {
+		w.age = max(w.age, w.Now().Sub(a.Done))
 		w.note("%s %v", s.Node().Name, r)
 	}
 }
@@ -61,6 +63,12 @@ func insert(value string, majority bool) object.Request {
 // converse plays a conversation under faults, and returns what the observer was told.
 func converse(t *testing.T, faults []sim.Fault, steps ...step) []string {
 	t.Helper()
+	return played(t, faults, steps...).saw
+}
+
+// played plays it.
+func played(t *testing.T, faults []sim.Fault, steps ...step) *talk {
+	t.Helper()
 	w := &talk{Engine: sim.New(sim.Config{Seed: 1, Until: trace.Instant(3 * time.Minute), Latency: sim.Constant(time.Millisecond)}, nil)}
 	w.set = object.NewReplicaSet(w.Engine, []string{"m-1", "m-2", "m-3"}, w)
 	w.Command = func(n *sim.Node, a *sim.Action) bool {
@@ -91,7 +99,7 @@ func converse(t *testing.T, faults []sim.Fault, steps ...step) []string {
 	for i := range steps {
 		require.Equal(t, steps[i].answer, answers[i], "%v s: member %d: %v", int64(steps[i].at), steps[i].member, &steps[i].r)
 	}
-	return w.saw
+	return w
 }
 
 func at(when time.Duration, a sim.Action, last time.Duration) sim.Fault {
@@ -124,6 +132,16 @@ func TestAPrimaryThatIsCutOffLosesWhatItHasAlone(t *testing.T) {
 		step{12, 1, insert("b", true), notPrimary},
 		step{13, 3, insert("b", true), ok},
 	))
+}
+
+// TestAWriteIsAsOldAsItsExecution: others may have read it long before a majority had it.
+func TestAWriteIsAsOldAsItsExecution(t *testing.T) {
+	alone := sim.Action{Kind: sim.Cut, Link: sim.Link{From: []string{"m-1"}, To: []string{"m-2", "m-3"}}}
+	get := object.Request{Op: object.Get, Name: "lock"}
+	w := played(t, []sim.Fault{at(time.Second, alone, 5*time.Second)},
+		step{2, 1, insert("a", true), ""}, step{3, 1, get, "200 OK version 1 a"})
+	require.Equal(t, []string{"m-1 put-if-absent lock a"}, w.saw)
+	require.Greater(t, w.age, 4*time.Second)
 }
 
 // TestWhatHasBeenCopiedSurvivesAFailover, whatever the write concern; and a repetition is answered as before.

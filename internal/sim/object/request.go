@@ -202,6 +202,7 @@ type Response struct {
 	// Modified is when the object was last written, by the server's wall clock in nanoseconds since 1970. HTTP's dates have
 	// whole seconds.
 	Modified int64
+	Done     trace.Instant // by a primary, which an observer is told of when a majority has it; 0: now
 	Made     Made          // of the object that is there, or was deleted
 	Removed  *Request      // Delete: which had put the object last
 	Age      time.Duration // of an eventually consistent read: how old what it returns is

@@ -1,6 +1,7 @@
 package servers
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
@@ -143,7 +144,7 @@ func (t *truth) ends(n *sim.Node, r *object.Request, a *object.Response) trace.I
 		return trace.Never
 	case r.Name != t.key && a.Result == object.OK: // counted from the time of the last write
 		return t.Now().Add(time.Duration(r.Life - (n.Wall() - a.Modified)))
-	default:
-		return t.Now().Add(time.Duration(r.Life))
+	default: // others may have seen it before a majority had it
+		return max(cmp.Or(a.Done, t.Now()).Add(time.Duration(r.Life)), t.Now())
 	}
 }
