@@ -2,6 +2,7 @@ package locktest_test
 
 import (
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/locksim/locksim/locks"
@@ -412,4 +413,23 @@ func (c counter) Acquire(wait time.Duration) (locks.Lease, error) {
 func (c counter) Release(locks.Lease) error {
 	gone, err := c.p.Redis(0).Do(time.Second, "DEL", "lock")
 	return heldIf(gone.Int == 1, err)
+}
+
+// unpadded has the files of s3-epoch, which are found by the order of their names, named by numbers without zeros in front.
+type unpadded struct{ locks.Process }
+
+func newUnpadded(p locks.Process) (locks.Lock, error) {
+	return of("s3-epoch", locks.Options{}).build(unpadded{p})
+}
+
+func (u unpadded) Other(kind string) any {
+	return unpaddedObjects{u.Process.Other(kind).(locks.Objects)}
+}
+
+type unpaddedObjects struct{ locks.Objects }
+
+func (u unpaddedObjects) Put(timeout time.Duration, o locks.Object, w locks.ObjectWrite) (locks.Object, error) {
+	prefix, number, _ := strings.Cut(o.Name, "-")
+	o.Name = prefix + "-" + strings.TrimLeft(number, "0")
+	return u.Objects.Put(timeout, o, w)
 }

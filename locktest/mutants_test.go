@@ -50,6 +50,7 @@ func wrong() []lock {
 		{name: "never deletes", breaks: locktest.Handover, build: plant{neverDeletes: true}.build},
 		{name: "deadline from the reply", breaks: locktest.ExclusionUntilDeadline, build: plant{deadline: true, fromReply: true}.build},
 		{name: "deadline twice as far", breaks: locktest.ExclusionUntilDeadline, build: plant{deadline: true, twice: true}.build},
+		{name: "numbers that are sorted as text", breaks: locktest.Handover, build: newUnpadded},
 		{name: "an end that was told before the wait", breaks: locktest.ExclusionUntilDeadline, build: ends{outdated: true}.build},
 		{name: "deadline on the wall clock", breaks: locktest.ExclusionUntilDeadline, build: plant{deadline: true, wall: true}.build},
 		{name: "a life that each try prolongs", breaks: locktest.Progress, build: newCounter},
