@@ -77,7 +77,7 @@ func reduced(r *player, b *breach) *minimal.Counterexample {
 	stuck := r.do(reductionTime, "making the scenario small", func(r *harness.Runner) {
 		c, err = minimal.Reduce(r, b.violation, o)
 	})
-	if stuck != nil || err != nil {
+	if stuck != nil || err != nil || !b.promise.mayBreak(r, &c.Violation) {
 		return nil
 	}
 	return c

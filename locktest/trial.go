@@ -78,6 +78,9 @@ func (p *pledge) play(r *player, s *subject, scenario *scenarios.Scenario, c *ta
 		v := search.Violation{Case: scenario.Cases()[0], Seed: scenario.Seed, Property: p.Property, Options: t.options}
 		return &breach{promise: p, violation: v, text: stuck.Error(), schedule: c.runs, failed: stuck}
 	}
+	if t.found != nil && t.found.failed == nil && !p.mayBreak(r, &t.found.violation) {
+		t.found = nil
+	}
 	c.add(&t)
 	return t.found
 }
