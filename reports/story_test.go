@@ -384,6 +384,21 @@ fault name=late text="delay: 3s" fired begin=2.2s`)
 	require.Regexp(t, `, although it is promised to a\.$`, story)
 }
 
+// TestALateAnswerIsItsSendersIfThatIsCertain has one or two servers whose answers are on their way to a client.
+func TestALateAnswerIsItsSendersIfThatIsCertain(t *testing.T) {
+	of := func(answers ...trace.Event) string {
+		return storyOf(t, checker.MutualExclusion, "lock: {algorithm: redlock, ttl: 10s}\nservers: {masters: 3}\nclients: {a: {work: 20s}, b: {work: 1s}}\n"+
+			"faults: [{name: late, after: {node: a, does: receive}, nth: 2, delay: 15s}]", overrun+"\nfault name=late text=\"delay: 15s\" fired begin=5s", answers...)
+	}
+	answer := func(server string, message uint64) trace.Event {
+		e := step(4.999e9, server, trace.Reply)
+		e.Peer, e.Msg, e.What = "a", message, "SET"
+		return e
+	}
+	require.Contains(t, of(answer("redis-1", 1)), "an answer of redis-1 to a is delayed by 15 s")
+	require.Contains(t, of(answer("redis-1", 1), answer("redis-2", 2)), "an answer to a is delayed by 15 s")
+}
+
 func TestTheSameOfSeveralIsToldOnce(t *testing.T) {
 	story := storyOf(t, checker.Availability, `
 lock: {algorithm: redlock, ttl: 10s}
@@ -816,8 +831,11 @@ func TestAPromiseLastsUntilTheDeadlineThatWasStated(t *testing.T) {
 	early := strings.NewReplacer("from=10.003s", "from=9.8s", "returned=10.004s", "returned=9.81s", "to=10.003s expires=10.003s gone=expired",
 		"to=9.8s expires=10.003s gone=evicted").Replace(overrun)
 	require.Contains(t, storyOf(t, checker.ExclusionAtService, oneRedis, early), "although it is promised to a until 10 s")
+	replaced := func() string { return told(t, oneRedis, strings.Replace(early, "gone=evicted", "gone=overwritten", 1)) }
+	require.Contains(t, replaced(), "what it was promised is over")
 	early = strings.Replace(early, "outcome=ok unlocked=20.004s", "outcome=ok deadline=9.9s unlocked=20.004s", 1)
 	require.Contains(t, storyOf(t, checker.ExclusionAtService, oneRedis, early), "although it is promised to a until 9.9 s")
+	require.Contains(t, replaced(), "the time that it was granted is over")
 }
 
 // TestWhoDoesNotLearnOfALeaseIsNotSaidToRenewIt although its library does: the sentence would have two relative clauses.

@@ -95,6 +95,9 @@ func (s *story) grantEnds(g *history.Grant, who string) {
 	text, sign := "the lease is over", timeline.SignExpired
 	if Bereft(s.v, g) {
 		text = "what it was promised is over"
+		if a := s.v.History.Acquisition(g.Acquisition); a != nil && a.Outcome == history.OK && a.HasDeadline && a.Deadline < g.To {
+			text = "the time that it was granted is over" // it was promised what it stated
+		}
 	}
 	var weight int
 	switch holds := s.v.Servers().Holds(); {

@@ -347,10 +347,31 @@ func (t *narrator) message(f *model.Fault) string {
 		return text
 	case p.What != "":
 		return "the answer to " + text
-	case client == "":
-		return "an answer of " + t.end(server)
 	}
-	return "an answer of " + t.end(server) + " to " + t.end(client)
+	text = "an answer"
+	if server = cmp.Or(server, t.answerer(f, client)); server != "" {
+		text += " of " + t.end(server)
+	}
+	if client != "" {
+		text += " to " + t.end(client)
+	}
+	return text
+}
+
+// answerer is whose answer to a client was on its way when a fault delayed one; "" if that is not certain.
+func (t *narrator) answerer(f *model.Fault, client string) string {
+	found := ""
+	for i := range t.v.Messages {
+		m := &t.v.Messages[i]
+		if !m.Reply || m.To != client || m.Sent > f.Begin || m.Received < f.Begin {
+			continue
+		}
+		if found != "" && found != m.From {
+			return ""
+		}
+		found = m.From
+	}
+	return found
 }
 
 // talker finds the client with whom a server exchanged a message at the moment of a fault; "" if that is not certain.
