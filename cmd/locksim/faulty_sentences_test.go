@@ -267,6 +267,40 @@ var (
 			return err
 		},
 	}
+	// document is taken by who makes it, and, when it has been there for long, by who replaces its value, which is the same.
+	document = faulty{
+		authority: locks.OneNode,
+		take:      func(l *attempts) (locks.Lease, error) { return locks.Lease{}, l.replaces("held") },
+		give:      func(*attempts, locks.Lease) error { return nil },
+	}
+	// trustsRefusals writes another value each time, and holds even if that was refused.
+	trustsRefusals = faulty{
+		authority: locks.OneNode,
+		take: func(l *attempts) (locks.Lease, error) {
+			if err := l.replaces(l.p.RandomValue()); err != nil && !errors.Is(err, locks.ErrObjectChanged) {
+				return locks.Lease{}, err
+			}
+			return locks.Lease{}, nil
+		},
+		give: func(*attempts, locks.Lease) error { return nil },
+	}
+	// oldLease has one lease for all of its tries.
+	oldLease = faulty{
+		authority: locks.OneNode, constant: true,
+		take: func(l *attempts) (_ locks.Lease, err error) {
+			if l.held == 0 {
+				if l.held, _, err = l.p.Etcd().Grant(time.Second, 10*time.Second); err != nil {
+					return locks.Lease{}, err
+				}
+			}
+			r, err := l.p.Etcd().Txn(time.Second, locks.EtcdTxn{If: locks.EtcdCompare{Key: "lock"}, Put: &locks.EtcdPut{Key: "lock", Lease: l.held}})
+			if err == nil && !r.Succeeded {
+				err = locks.ErrNotAcquired
+			}
+			return locks.Lease{}, err
+		},
+		give: func(l *attempts, _ locks.Lease) error { return l.p.Etcd().Revoke(time.Second, l.held) },
+	}
 	// line is a list of those who wait, in which one stays whose request to enter it is late.
 	line = faulty{
 		take: func(l *attempts) (locks.Lease, error) {
@@ -282,6 +316,24 @@ var (
 		give: func(l *attempts, lease locks.Lease) error { return l.redis(one, "LREM", "lock", "0", lease.Value) },
 	}
 )
+
+// replaces makes a document, or replaces the value of one that has been there for a hundred tries.
+func (l *attempts) replaces(value string) error {
+	o, w := l.p.Other("mongodb").(locks.Objects), locks.ObjectWrite{Purpose: "acquire", Life: 10 * time.Second}
+	is, err := o.Get(time.Second, "lock")
+	switch l.held++; {
+	case errors.Is(err, locks.ErrNoObject):
+		w.IfAbsent = true
+	case err != nil:
+		return err
+	case l.held < 100:
+		return locks.ErrNotAcquired
+	default:
+		w.IfValue = is.Value
+	}
+	_, err = o.Put(time.Second, locks.Object{Name: "lock", Value: value}, w)
+	return err
+}
 
 const advisory = int64(0x878f9b0e)
 
@@ -393,6 +445,44 @@ clients: {a: {stays: true}, b: {start: 1s}}
 progress: 30s
 faults: [{after: {node: a, does: released}, plus: 10ms, crash: a, kind: host}, {before: {node: mysql-1, does: reply, what: acquire, peer: b}, delay: 50s}]`, &row,
 			[]string{"b's BEGIN to mysql-1 is not answered"}, []string{"is dead"},
+		}, {
+			"a write that leaves the value as it was excludes nobody", `
+lock: {algorithm: mongo-ttl, ttl: 10s}
+servers: {kind: mongodb}
+clients: {a: {}, b: {start: 100ms}, c: {start: 100ms}}
+faults: [{after: {node: a, does: acquired}, crash: a}]`, &document,
+			[]string{
+				"b's put-if-value is answered 200 OK version 2 at", "c's put-if-value is answered 200 OK version 3",
+				"though it writes what is there already", "its write leaves the value as it was", "believes that it holds the lock, though its write has changed nothing",
+			},
+			[]string{"granted it", "should have", "put-if-version", "release"},
+		}, {
+			"a write that is refused is no write of what is there", `
+lock: {algorithm: mongo-ttl, ttl: 10s}
+servers: {kind: mongodb}
+clients: {a: {}, b: {start: 100ms}, c: {start: 100ms}}
+faults: [{after: {node: a, does: acquired}, crash: a}]`, &trustsRefusals,
+			[]string{"c's put-if-value is answered 412 Precondition Failed", "without having been granted it"},
+			[]string{"what is there already", "changed nothing", "as it was"},
+		}, {
+			"a lease that was granted before the lock was", `
+lock: {algorithm: etcd, ttl: 10s}
+servers: {kind: etcd}
+clients: {a: {work: 5s}, b: {start: 1ms, work: 9s}, c: {start: 6s, work: 2s}}`, &oldLease,
+			[]string{"b acquires the lock with 4.9 s left of a lease of 10 s at"}, nil,
+		}, {
+			"a lease that was granted with the lock, and is not seen to the end by a clock that is too fast", `
+lock: {algorithm: etcd, ttl: 10s}
+servers: {kind: etcd}
+clocks: {etcd-1: {rate: 50%}}
+clients: {a: {start: 1ms, work: 9s}, c: {start: 6s, work: 2s}}`, &oldLease,
+			[]string{"a acquires the lock with a lease of 10 s at"}, []string{"left of"},
+		}, {
+			"an answer that is late is its sender's", `
+lock: {algorithm: set-nx-lua, ttl: 10s, timeout: 20s}
+clients: {a: {}, b: {start: 1ms, work: 20s}}
+faults: [{after: {node: a, does: receive}, delay: 15s}]`, nil,
+			[]string{"an answer of redis-1 to a is delayed by 15 s"}, []string{"all others"},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -266,6 +266,9 @@ func truthLane(v *model.View, who string, k paint.Ink) Lane {
 			if v.LastGrant(b.Acquisition.ID, b.To) == nil {
 				label = "never granted"
 			}
+			if moments.Unchanged(v, b.Acquisition) != nil {
+				label = "no change"
+			}
 			put(v, &l, Bar{From: b.From, To: b.To, Sign: timeline.SignLapsed, Ink: paint.Faint, Label: label})
 		}
 	}

@@ -74,6 +74,8 @@ func continues(v *model.View, g *history.Grant) bool {
 func Ungranted(v *model.View, a *history.Acquisition) string {
 	switch g := v.LastGrant(a.ID, a.Returned); {
 	case !v.History.HasAuthority || v.EntersAgain(a):
+	case g == nil && Unchanged(v, a) != nil:
+		return ", though its write has changed nothing"
 	case g == nil:
 		return ", but has not been granted it"
 	case g.To < a.Returned: // what ended it at the same instant may have followed

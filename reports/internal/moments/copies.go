@@ -133,6 +133,8 @@ func (s *story) removals() {
 		case r.Shortened:
 			m.Text = who + "'s request gives " + s.v.EntryOf(s.v.Holder(r.Ended, "")) + " an earlier end"
 			m.Sign = timeline.SignNone
+		case r.Ended != 0 && Unchanged(s.v, s.v.History.Acquisition(r.By)) != nil: // the entry is as much its own
+			continue
 		case r.Ended != 0:
 			m.Text = who + s.release(r) + Ends(s.v, r) + " " + s.v.EntryOf(s.v.Holder(r.Ended, ""))
 		case r.Stale && !late[r.By]:

@@ -38,7 +38,7 @@ func (t *narrator) twoHolders() {
 			}
 			if _, event := t.woken(a); event != nil {
 				while += ": Lock should have looked again"
-			} else if !t.accepted(a) {
+			} else if !t.accepted(a) && moments.Unchanged(t.v, a) == nil {
 				while += ": Lock should have returned without it"
 			}
 			t.conclude(a.Returned, while, moments.PlaceOfBelief(t.v, a))
@@ -88,6 +88,8 @@ func (t *narrator) goesOn(subject string, a *history.Acquisition, b history.Beli
 		text = subject + " believes that it holds until " + until
 	}
 	switch {
+	case moments.Unchanged(t.v, a) != nil:
+		text += ": its write leaves the value as it was"
 	case t.assumed(a):
 		text += ": its Lock should have returned without the lock"
 	case moments.Ungranted(t.v, a) != "" && a.HasDeadline && a.Deadline > at && a.Deadline < trace.Never:

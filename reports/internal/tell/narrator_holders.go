@@ -192,7 +192,7 @@ func (t *narrator) tokenTerm(a *history.Acquisition, with string) string {
 
 // lease says for how long somebody is granted the lock.
 func (t *narrator) lease(a *history.Acquisition, g *history.Grant) string {
-	ttl, ends := t.v.TTL(a.Client, a.Lock), false
+	ttl, left, ends := t.v.TTL(a.Client, a.Lock), "", false
 	what := t.v.Servers().Holds()
 	for i := range t.v.History.Copies {
 		c := &t.v.History.Copies[i]
@@ -204,6 +204,9 @@ func (t *narrator) lease(a *history.Acquisition, g *history.Grant) string {
 		if what == "" && c.From == g.From && given < ttl-ttl/10 && a.Unlocked > c.Expires && t.v.SetOnce(c) && !t.isOff(a.Client) { // else its release may have shortened it
 			ttl = given // the lock asks for less at first
 		}
+		if what == "lease" && c.From == g.From && given < ttl-ttl/10 && t.v.SetOnce(c) {
+			left = " " + spokenTime(given) + " left of" // it was granted before the lock was
+		}
 	}
 	if what == "" || what == "connection" {
 		what = "lease"
@@ -214,7 +217,7 @@ func (t *narrator) lease(a *history.Acquisition, g *history.Grant) string {
 	if g.To <= g.From {
 		return " a " + what + " that has ended"
 	}
-	text := " a " + what + " of " + spokenExactly(ttl)
+	text := left + " a " + what + " of " + spokenExactly(ttl)
 	if what == "lease" && g.To != trace.Never && g.To.Sub(g.From) > ttl+ttl/10 && t.renewsIn(a, g) {
 		text += renewed
 	}

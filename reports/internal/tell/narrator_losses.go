@@ -264,6 +264,9 @@ func (t *narrator) overwrites(c *history.Copy, whose string) {
 // removes tells of a release that ended what was somebody's else.
 func (t *narrator) removes(r *history.Removal, whose string) {
 	by, who := t.v.History.Acquisition(r.By), t.v.Holder(r.By, r.Client)
+	if moments.Unchanged(t.v, by) != nil { // the entry is as much its own
+		return
+	}
 	if r.Shortened {
 		t.shortens(r, who, whose)
 		return

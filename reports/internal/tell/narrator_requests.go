@@ -28,6 +28,12 @@ func (t *narrator) assumed(a *history.Acquisition) bool {
 // the lock, or, where a grant takes several votes, the votes that it has.
 func (t *narrator) assumes(a *history.Acquisition) {
 	how := t.voters(a)
+	if m := moments.Unchanged(t.v, a); m != nil {
+		t.hears(a, t.v.Answered(m), t.who(a)+"'s "+m.What, t.outcome(m, a.Returned)+here+", though it writes what is there already")
+		t.wrong(m.What, "changes nothing")
+		t.tell(a.Returned, moments.OrderBelief, t.who(a), "believes that it holds the lock", moments.PlaceOfBelief(t.v, a))
+		return
+	}
 	if how == "" {
 		how = "without having been granted it"
 		t.losesPlace(a, a.Returned)

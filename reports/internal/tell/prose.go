@@ -27,7 +27,18 @@ func (t *narrator) prose() string {
 		w.add(&g)
 	}
 	w.finish()
-	return t.sentences(fit(w.sentences, cmp.Or(t.room, maxSentences)))
+	return t.byValue(t.sentences(fit(w.sentences, cmp.Or(t.room, maxSentences))))
+}
+
+// byValue calls requests of a database of documents what they are, if all of their conditions are what a document's value was.
+func (t *narrator) byValue(text string) string {
+	ofVersion := func(m model.Sent) bool {
+		return strings.HasSuffix(m.What, "-if-version") && !m.Reply && !strings.Contains(m.Detail, " etag ")
+	}
+	if t.v.Servers().Entry() != "document" || slices.ContainsFunc(t.v.Messages, ofVersion) {
+		return text
+	}
+	return strings.ReplaceAll(text, "-if-version", "-if-value")
 }
 
 // sentences writes sentences one after another.
