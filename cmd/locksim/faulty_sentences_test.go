@@ -301,6 +301,51 @@ var (
 		},
 		give: func(l *attempts, _ locks.Lease) error { return l.p.Etcd().Revoke(time.Second, l.held) },
 	}
+	// letsGo has its lease kept alive until Lock returns.
+	letsGo = faulty{
+		authority: locks.OneNode, constant: true,
+		take: func(l *attempts) (locks.Lease, error) {
+			lease, _, err := l.p.Etcd().Grant(time.Second, 10*time.Second)
+			if err != nil {
+				return locks.Lease{}, err
+			}
+			done := l.p.NewSignal()
+			l.p.Etcd().KeepAlive(lease, done)
+			r, err := l.p.Etcd().Txn(time.Second, locks.EtcdTxn{If: locks.EtcdCompare{Key: "lock"}, Put: &locks.EtcdPut{Key: "lock", Lease: lease}})
+			done.Fire()
+			if err == nil && !r.Succeeded {
+				err = locks.ErrNotAcquired
+			}
+			return locks.Lease{}, err
+		},
+		give: func(l *attempts, _ locks.Lease) error {
+			_, err := l.p.Etcd().Delete(time.Second, "lock")
+			return err
+		},
+	}
+	// givesUpBeating sends heartbeats until one has no answer.
+	givesUpBeating = faulty{
+		authority: locks.OneNode,
+		take: func(l *attempts) (locks.Lease, error) {
+			cp := l.p.Other("hazelcast").(locks.Hazelcast)
+			session, err := cp.CreateSession(time.Second, 10*time.Second)
+			if err != nil {
+				return locks.Lease{}, err
+			}
+			l.held = session
+			fence, err := cp.Lock(time.Second, locks.HazelcastCall{Session: session, Thread: l.p.Owner(), Lock: "lock", Number: l.p.RandomValue()}, locks.Try)
+			l.p.Go(func(p locks.Process) {
+				for p.Other("hazelcast").(locks.Hazelcast).Heartbeat(time.Second, session) == nil {
+					p.Sleep(2 * time.Second)
+				}
+			})
+			if err == nil && fence == 0 {
+				err = locks.ErrNotAcquired
+			}
+			return locks.Lease{Token: fence}, err
+		},
+		give: func(*attempts, locks.Lease) error { return nil },
+	}
 	// line is a list of those who wait, in which one stays whose request to enter it is late.
 	line = faulty{
 		take: func(l *attempts) (locks.Lease, error) {
@@ -477,6 +522,40 @@ servers: {kind: etcd}
 clocks: {etcd-1: {rate: 50%}}
 clients: {a: {start: 1ms, work: 9s}, c: {start: 6s, work: 2s}}`, &oldLease,
 			[]string{"a acquires the lock with a lease of 10 s at"}, []string{"left of"},
+		}, {
+			"a lease that is kept alive until Lock returns", `
+lock: {algorithm: etcd, ttl: 10s}
+servers: {kind: etcd}
+clients: {a: {work: 15s}, b: {start: 1s, work: 1s}}`, &letsGo,
+			[]string{"has sent no keep-alive for its lease since Lock returned, and its lease expires at"}, nil,
+		}, {
+			"a lease that a pause ends", `
+lock: {algorithm: etcd, ttl: 10s}
+servers: {kind: etcd}
+clients: {a: {work: 15s}, b: {start: 1s, work: 1s}}
+faults: [{after: {node: a, does: acquired}, pause: a, for: 12s}]`, &letsGo,
+			[]string{"lease expires"}, []string{"keep-alive"},
+		}, {
+			"a heartbeat without an answer that is the last", `
+lock: {algorithm: hazelcast-fenced, ttl: 10s}
+servers: {kind: hazelcast}
+clients: {a: {work: 30s}, b: {start: 1s, work: 1s}}
+faults: [{after: {node: hazelcast-1, does: execute, what: renew, peer: a}, nth: 3, break: this}]`, &givesUpBeating,
+			[]string{"last keep-alive (heartbeatSession) is sent at", "and gets no answer", "a's session expires"}, nil,
+		}, {
+			"a heartbeat that a cut holds up", `
+lock: {algorithm: hazelcast-fenced, ttl: 10s}
+servers: {kind: hazelcast}
+clients: {a: {work: 30s}, b: {start: 1s, work: 1s}}
+faults: [{at: 3s, cut: {from: a, to: hazelcast-1}, for: 20s}]`, &givesUpBeating,
+			[]string{"Its session expires at"}, []string{"last keep-alive"},
+		}, {
+			"a session that the servers end while heartbeats go on", `
+lock: {algorithm: hazelcast-fenced, ttl: 10s}
+servers: {kind: hazelcast}
+clients: {a: {work: 30s}, b: {start: 1s, work: 1s}}
+faults: [{at: 5s, end-session: a}]`, &givesUpBeating,
+			[]string{"b"}, []string{"last keep-alive"},
 		}, {
 			"an answer that is late is its sender's", `
 lock: {algorithm: set-nx-lua, ttl: 10s, timeout: 20s}

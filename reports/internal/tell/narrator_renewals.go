@@ -16,8 +16,8 @@ import (
 // lastRenewal tells what became of the last renewal before a lease expired, unless the client could not have sent another one.
 func (t *narrator) lastRenewal(a *history.Acquisition, g *history.Grant) {
 	s := t.v.Run.Case.Scenario
-	if t.v.Servers().Holds() == "lease" {
-		t.neverKept(a, g)
+	if holds := t.v.Servers().Holds(); holds == "lease" || holds == "session" {
+		t.lastKept(a, g)
 		return
 	}
 	renews := slices.ContainsFunc(t.v.Renewals, func(e trace.Event) bool {
@@ -122,18 +122,37 @@ func (t *narrator) holdsAt(client string, at trace.Instant) bool {
 	})
 }
 
-// neverKept tells that a lease expires for which its client sends no keep-alive, unless a fault may have kept it from that.
-func (t *narrator) neverKept(a *history.Acquisition, g *history.Grant) {
-	sends := func(m model.Sent) bool {
-		return !m.Reply && m.From == a.Client && m.Purpose == trace.ToRenew && m.Sent <= g.To
+// lastKept tells that a lease expires for which its client sends no keep-alive, and that a lease or a session does for which it sends none any
+// more, unless a fault may have kept it from that: other than one that breaks a connection.
+func (t *narrator) lastKept(a *history.Acquisition, g *history.Grant) {
+	var last *model.Sent
+	for i := range t.v.Messages {
+		if m := &t.v.Messages[i]; !m.Reply && m.From == a.Client && m.Purpose == trace.ToRenew && m.Sent <= g.To {
+			last = m
+		}
 	}
 	known := len(t.requests(a, a.Invoked, a.Returned, trace.ToAcquire)) > 0 // the trace has what was sent
-	faulty := func(f model.Fault) bool { return f.Begin <= g.To && g.From <= f.End }
-	if !known || a.Crashed <= g.To || !t.v.BelievesAt(a.ID, g.To) || slices.ContainsFunc(t.v.Messages, sends) || slices.ContainsFunc(t.v.Faults, faulty) {
+	faulty := func(f model.Fault) bool { return f.Begin <= g.To && g.From <= f.End && (last == nil || f.Kind != sim.Break) }
+	if !known || a.Crashed <= g.To || !t.v.BelievesAt(a.ID, g.To) || slices.ContainsFunc(t.v.Faults, faulty) {
 		return
 	}
-	t.tellOfEnd(g, t.who(a), "has sent no keep-alive for its lease")
-	t.wrong("keep-alive", "is never sent")
+	switch holds := t.v.Servers().Holds(); {
+	case last == nil && holds == "lease":
+		t.tellOfEnd(g, t.who(a), "has sent no keep-alive for its lease")
+		t.wrong("keep-alive", "is never sent")
+	case last == nil || g.To.Sub(last.Sent) < t.v.TTL(a.Client, a.Lock)-t.soon():
+	case last.Sent < a.Returned:
+		what := "has sent no keep-alive for its " + holds + " since Lock returned"
+		t.add(clause{at: g.To, step: moments.StepOfEnd(t.v, g), order: moments.OrderLoss, who: t.who(a), what: what, silent: true})
+		t.wrong("keep-alive", "is not sent again")
+	default:
+		what := "is sent"
+		if t.v.Answered(last) == trace.Never {
+			what += here + " and gets no answer"
+		}
+		t.tell(last.Sent, moments.OrderService, t.who(a)+"'s last keep-alive ("+last.What+")", what, moments.Place{})
+		t.wrong("keep-alive", "is not sent again")
+	}
 }
 
 // keptAlive says that the keep-alives for a lease went on when its client was through with it; "" if they did not, or if they may be for
