@@ -346,6 +346,24 @@ var (
 		},
 		give: func(*attempts, locks.Lease) error { return nil },
 	}
+	// upserts takes a row, also one that another has.
+	upserts = faulty{
+		authority: locks.OneNode,
+		take: func(l *attempts) (locks.Lease, error) {
+			if l.conn == nil {
+				conn, err := l.p.SQL().Connect(time.Second)
+				if err != nil {
+					return locks.Lease{}, err
+				}
+				l.conn = conn
+			}
+			value, now, until := l.p.RandomValue(), instant(l.p.Wall()), instant(l.p.Wall().Add(10*time.Second))
+			_, err := l.conn.Do(time.Second, locks.SQLStatement{Name: "acquire", Text: "INSERT INTO shedlock (name, lock_until, locked_at, locked_by) VALUES ($1, $2, $3, $4) " +
+				"ON CONFLICT (name) DO UPDATE SET lock_until = $2, locked_at = $3, locked_by = $4"}, "lock", until, now, value)
+			return locks.Lease{Value: value}, err
+		},
+		give: func(*attempts, locks.Lease) error { return nil },
+	}
 	// line is a list of those who wait, in which one stays whose request to enter it is late.
 	line = faulty{
 		take: func(l *attempts) (locks.Lease, error) {
@@ -378,6 +396,11 @@ func (l *attempts) replaces(value string) error {
 	}
 	_, err = o.Put(time.Second, locks.Object{Name: "lock", Value: value}, w)
 	return err
+}
+
+// instant is a moment as a database reads it.
+func instant(w locks.Wall) string {
+	return time.Unix(0, int64(w)).UTC().Format("2006-01-02 15:04:05.000")
 }
 
 const advisory = int64(0x878f9b0e)
@@ -522,6 +545,18 @@ servers: {kind: etcd}
 clocks: {etcd-1: {rate: 50%}}
 clients: {a: {start: 1ms, work: 9s}, c: {start: 6s, work: 2s}}`, &oldLease,
 			[]string{"a acquires the lock with a lease of 10 s at"}, []string{"left of"},
+		}, {
+			"a statement that takes the lease in a row from another", `
+lock: {algorithm: shedlock-postgres, ttl: 10s}
+servers: {kind: postgres}
+clients: {a: {work: 5s}, b: {start: 1s, work: 1s}}`, &upserts,
+			[]string{"b's INSERT takes a's lock at"}, []string{"is given"},
+		}, {
+			"a statement that takes a row whose lease has ended", `
+lock: {algorithm: shedlock-postgres, ttl: 10s}
+servers: {kind: postgres}
+clients: {a: {work: 12s}, b: {start: 11s, work: 3s}}`, &upserts,
+			[]string{"lease expires"}, []string{"takes a's lock", "is given"},
 		}, {
 			"a lease that is kept alive until Lock returns", `
 lock: {algorithm: etcd, ttl: 10s}

@@ -237,6 +237,9 @@ func (t *narrator) overwrites(c *history.Copy, whose string) {
 		if next.Node != c.Node || next.From != c.To || next.Acquisition == c.Acquisition {
 			continue
 		}
+		if t.v.Servers().Entry() == "lock" && c.Expires <= c.To { // the lease in a row was over
+			return
+		}
 		what, wrong := "overwrites "+t.v.EntryOf(whose), "overwrites another's"
 		if moments.Shared(t.v, c) {
 			what, wrong = "takes "+t.v.EntryOf(whose)+here+" for its own, which has the same value", "takes another's for its own"
@@ -252,6 +255,9 @@ func (t *narrator) overwrites(c *history.Copy, whose string) {
 			what = "leases" + here + " the object that " + t.v.Holder(c.Acquisition, c.Client) + " had leased"
 		} else if e != nil && t.v.Servers().Entry() != "lock" {
 			who += "'s " + overwriter(e)
+		} else if m := t.rowWriter(c, next); m != nil {
+			who, what = who+"'s "+m.What, "takes "+t.v.EntryOf(whose)
+			t.wrong(m.What, wrong)
 		}
 		t.tellOfLoss(c, who, what, c.Node)
 		if e != nil {
@@ -259,6 +265,21 @@ func (t *narrator) overwrites(c *history.Copy, whose string) {
 		}
 		return
 	}
+}
+
+// rowWriter returns the last statement with its value by which somebody took the lease in a row from another; nil if that is not known, or if
+// the lock is a connection's.
+func (t *narrator) rowWriter(c, next *history.Copy) (last *model.Sent) {
+	a := t.v.History.Acquisition(next.Acquisition)
+	if c.Expires == trace.Never || a == nil || a.Value == "" {
+		return nil
+	}
+	for i := range t.v.Messages {
+		if m := &t.v.Messages[i]; m.For == a.ID && m.To == c.Node && m.Executed <= c.To && strings.Contains(m.Detail, a.Value) {
+			last = m
+		}
+	}
+	return last
 }
 
 // removes tells of a release that ended what was somebody's else.

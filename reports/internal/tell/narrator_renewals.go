@@ -132,7 +132,9 @@ func (t *narrator) lastKept(a *history.Acquisition, g *history.Grant) {
 		}
 	}
 	known := len(t.requests(a, a.Invoked, a.Returned, trace.ToAcquire)) > 0 // the trace has what was sent
-	faulty := func(f model.Fault) bool { return f.Begin <= g.To && g.From <= f.End && (last == nil || f.Kind != sim.Break) }
+	faulty := func(f model.Fault) bool {
+		return f.Begin <= g.To && g.From <= f.End && (last == nil || f.Kind != sim.Break)
+	}
 	if !known || a.Crashed <= g.To || !t.v.BelievesAt(a.ID, g.To) || slices.ContainsFunc(t.v.Faults, faulty) {
 		return
 	}
