@@ -399,6 +399,19 @@ func TestALateAnswerIsItsSendersIfThatIsCertain(t *testing.T) {
 	require.Contains(t, of(answer("redis-1", 1), answer("redis-2", 2)), "an answer to a is delayed by 15 s")
 }
 
+// TestAPrimaryIsWithoutWhatItsMembersGiveUp and not without what the next holder's request replaces there.
+func TestAPrimaryIsWithoutWhatItsMembersGiveUp(t *testing.T) {
+	of := func(gone string) string {
+		past := strings.NewReplacer("redis-1 acquisition=1", "mongod-1 acquisition=1", "redis-1 acquisition=2", "mongod-3 acquisition=2", "to=10.003s ended", "to=60s ended",
+			"to=10.003s expires=10.003s gone=expired", gone).Replace(overrun)
+		return storyOf(t, checker.MutualExclusion, "lock: {algorithm: mongo-ttl, ttl: 60s}\nservers: {kind: mongodb}\nclients: {a: {work: 20s}, b: {work: 1s}}",
+			past, step(9e9, "mongod-3", trace.Promote))
+	}
+	require.Contains(t, of("to=12s expires=60s gone=overwritten"), "mongod-3 becomes primary at 9 s without a's document")
+	require.NotContains(t, of("to=10.003s expires=60s gone=overwritten"), "without", "b's request replaced it there")
+	require.NotContains(t, of("to=never expires=60s gone=kept"), "without", "nobody knows")
+}
+
 func TestTheSameOfSeveralIsToldOnce(t *testing.T) {
 	story := storyOf(t, checker.Availability, `
 lock: {algorithm: redlock, ttl: 10s}
@@ -651,6 +664,29 @@ func TestARefusedRenewalThatIsIgnoredIsTold(t *testing.T) {
 	const told = "a's renewal (EVAL) is answered (integer) 0 at 12 s, but its lock gives no notice of that"
 	require.Contains(t, storyOf(t, checker.MutualExclusion, oneRedis, strings.Replace(past, "NOTICED", "", 1), events...), told)
 	require.NotContains(t, storyOf(t, checker.MutualExclusion, oneRedis, strings.Replace(past, "style=attentive learns NOTICED", "", 1), events...), "answered")
+	heard := strings.Replace(past, "style=attentive learns NOTICED", "learns told", 1)
+	require.NotContains(t, storyOf(t, checker.MutualExclusion, oneRedis, heard, events...), "gives no notice", "it is the application that does not listen")
+}
+
+// TestARenewalMeetsItsOwnOnlyIfNothingElseExplainsTheRefusal has a conditional renewal be refused when an earlier one was executed.
+func TestARenewalMeetsItsOwnOnlyIfNothingElseExplainsTheRefusal(t *testing.T) {
+	past := strings.ReplaceAll(overrun, "redis-1", "store-1")
+	of := func(past string, earlier ...trace.Event) string {
+		const refused, asks = "412 Precondition Failed", "put-if-version"
+		events := inOrder(detailed(called(1, "a", "store-1", asks, "renew", 2*time.Second), asks, "200 OK version 2"), earlier,
+			detailed(called(5, "a", "store-1", asks, "renew", 4*time.Second), asks, refused))
+		return storyOf(t, checker.MutualExclusion, "lock: {algorithm: dynamodb, ttl: 10s}\nservers: {kind: object}\nclients: {a: {work: 20s}, b: {work: 1s}}", past, events...)
+	}
+	met := func(events []trace.Event, steps int) []trace.Event {
+		return detailed(events, "put-if-version", "200 OK version 3")[:steps]
+	}
+	earlier := func() []trace.Event { return called(3, "a", "store-1", "put-if-version", "renew", 3*time.Second) }
+	const since = "since an earlier one of its own was executed"
+	require.Contains(t, of(past, met(earlier(), 4)...), since)
+	require.NotContains(t, of(past, met(earlier(), 5)...), since, "it had the answer")
+	require.NotContains(t, of(past), since, "none was executed")
+	other := "\ncopy node=store-1 acquisition=2 client=b from=3.5s to=3.6s expires=13s gone=overwritten"
+	require.NotContains(t, of(past+other, met(earlier(), 4)...), since, "another client's request would have been enough")
 }
 
 // TestAnAnswerThatIsOKIsNoMistakeOfLock has a server accept a key whose end has passed by its clock. What is answered

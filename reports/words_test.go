@@ -233,12 +233,13 @@ removal by=2 client=b node=NODE at=13.001s stale`
 func TestWhatADeadHolderLeftIsNotKeptByOthersRenewals(t *testing.T) {
 	renewal := step(3e9, "NODE", trace.Execute)
 	renewal.What, renewal.Alt, renewal.Peer = "KeepAlive", trace.ToRenew, "b"
+	bound := "8s"
 	of := func(kind, ends string, events ...trace.Event) string {
 		node := kind + "-1"
 		for i := range events {
 			events[i].Node = node
 		}
-		return storyOf(t, checker.Progress, "lock: {algorithm: "+kind+", ttl: 10s}\nservers: {kind: "+kind+"}\nclients: {a: {}, b: {}}\nprogress: 8s\n"+
+		return storyOf(t, checker.Progress, "lock: {algorithm: "+kind+", ttl: 10s}\nservers: {kind: "+kind+"}\nclients: {a: {}, b: {}}\nprogress: "+bound+"\n"+
 			"faults: [{name: death, at: 2s, crash: a}]", strings.NewReplacer("NODE", node, "ENDS", ends).Replace(`
 history registers=1 authority end=30s
 acquisition id=1 client=a returned=4ms outcome=ok crashed=2s
@@ -254,6 +255,8 @@ fault name=death text="crash: a" fired begin=2s`), events...)
 		"a's key stays: a's lease has not ended yet, since a new leader has given it its whole life again at 9 s, and b waits too long")
 	late := step(19e9, "NODE", trace.Promote)
 	require.NotContains(t, of("etcd", "30s", renewal, late), "leader", "that comes after what is told")
+	bound = "6500ms"
+	require.NotContains(t, of("etcd", "20s", renewal, leads), "leader", "it would not have ended yet")
 }
 
 // answered is a request and its answer.

@@ -364,6 +364,18 @@ var (
 		},
 		give: func(*attempts, locks.Lease) error { return nil },
 	}
+	// asksInVain reads its key before it deletes it, and does not heed what it is told.
+	asksInVain = faulty{
+		authority: locks.OneNode,
+		take: func(l *attempts) (locks.Lease, error) {
+			value := l.p.RandomValue()
+			return locks.Lease{Value: value}, l.redis(locks.Reply.OK, "SET", "lock", value, "NX", "PX", "2000")
+		},
+		give: func(l *attempts, _ locks.Lease) error {
+			_, _ = l.p.Redis(0).Do(time.Second, "GET", "lock")
+			return l.redis(one, "DEL", "lock")
+		},
+	}
 	// line is a list of those who wait, in which one stays whose request to enter it is late.
 	line = faulty{
 		take: func(l *attempts) (locks.Lease, error) {
@@ -557,6 +569,11 @@ lock: {algorithm: shedlock-postgres, ttl: 10s}
 servers: {kind: postgres}
 clients: {a: {work: 12s}, b: {start: 11s, work: 3s}}`, &upserts,
 			[]string{"lease expires"}, []string{"takes a's lock", "is given"},
+		}, {
+			"a release that reads another's value and deletes it all the same", `
+lock: {algorithm: set-nx-lua, ttl: 2s}
+clients: {a: {work: 3s}, b: {start: 1s, work: 1900ms}}`, &asksInVain,
+			[]string{"a's release (DEL) deletes b's key", ": a DEL does not compare whose key it is"}, []string{"had found"},
 		}, {
 			"a lease that is kept alive until Lock returns", `
 lock: {algorithm: etcd, ttl: 10s}

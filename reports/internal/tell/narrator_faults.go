@@ -143,7 +143,8 @@ func (t *narrator) knowing(node string, at trace.Instant) string {
 		if a := t.v.History.Acquisition(id); t.begin(a) <= at && t.v.BelievesAt(id, at) {
 			has := slices.ContainsFunc(t.v.History.Copies, func(c history.Copy) bool {
 				ends := c.Gone == history.Expired && c.To == at // by what it knew of it, when it took the place
-				return c.Node == node && c.Acquisition == id && c.From <= at && (at < c.To || ends)
+				on := c.Node == node || t.v.Servers().Facts().Stands && !t.discarded(&c)
+				return on && c.Acquisition == id && c.From <= at && (at < c.To || ends)
 			})
 			if !has {
 				return " without " + t.v.EntryOf(t.who(a))
@@ -151,6 +152,12 @@ func (t *narrator) knowing(node string, at trace.Instant) string {
 		}
 	}
 	return ""
+}
+
+// discarded reports whether a member of a replica set gave up an entry that the others had not got: nobody's took its place. All other
+// entries are the set's, wherever they were made.
+func (t *narrator) discarded(c *history.Copy) bool {
+	return c.Gone == history.Overwritten && !slices.ContainsFunc(t.v.History.Copies, func(o history.Copy) bool { return o.From == c.To })
 }
 
 // elected tells of servers that took another's place by themselves.

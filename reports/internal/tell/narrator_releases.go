@@ -3,6 +3,7 @@ package tell
 import (
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/reports/internal/model"
@@ -95,14 +96,15 @@ func (t *narrator) sameValue(by *history.Acquisition, r *history.Removal) string
 	return " (its value is the same)"
 }
 
-// looked reports whether a release read the key before it deleted it.
+// looked reports whether a release read the key before it deleted it, and found its own value.
 func (t *narrator) looked(r *history.Removal, by *history.Acquisition) bool {
 	from := by.Unlocked
 	if from == trace.Never {
 		from = by.Invoked
 	}
 	return slices.ContainsFunc(t.v.Messages, func(m model.Sent) bool {
-		return !m.Reply && m.From == r.Client && m.To == r.Node && m.What == "GET" && m.Sent >= from && m.Executed <= r.At
+		gets := !m.Reply && m.From == r.Client && m.To == r.Node && m.What == "GET" && m.Sent >= from && m.Executed <= r.At
+		return gets && by.Value != "" && m.Answer >= 0 && strings.Contains(t.v.Messages[m.Answer].Detail, by.Value)
 	})
 }
 

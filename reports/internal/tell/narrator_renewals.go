@@ -64,7 +64,9 @@ func (t *narrator) metItself(m *model.Sent) string {
 		e := &t.v.Messages[i]
 		same := !e.Reply && e.From == m.From && e.To == m.To && e.What == m.What && e.Purpose == m.Purpose && e.Sent < m.Sent
 		if same && e.Executed < m.Executed && !refuses(e) {
-			if t.v.Answered(e) < m.Sent {
+			if t.v.Answered(e) < m.Sent || slices.ContainsFunc(t.v.History.Copies, func(c history.Copy) bool {
+				return c.Node == m.To && c.Client != m.From && e.Executed < c.From && c.From <= m.Executed // and changed that, too
+			}) {
 				return ""
 			}
 			return ", since an earlier one of its own was executed, whose answer it had not got"
@@ -106,7 +108,7 @@ func (t *narrator) unheeded(a *history.Acquisition, g *history.Grant) {
 		at := t.v.Answered(m)
 		switch {
 		case m.Executed < g.To || at > t.until || !model.IsRefusal(t.v.Messages[m.Answer].Detail):
-		case a.CanLearn && t.v.BelievesAt(a.ID, at) && a.Noticed.Sub(at) > t.soon():
+		case a.CanLearn && t.v.BelievesAt(a.ID, at) && a.Noticed == trace.Never && !a.Told:
 			t.tell(at, moments.OrderBelief, t.who(a)+"'s renewal ("+m.What+")", t.outcome(m, at)+here+", but its lock gives no notice of that", moments.Place{})
 			return
 		default:
@@ -223,7 +225,8 @@ func (t *narrator) runsOn(c *history.Copy, who string) string {
 	}
 	text, last := ": "+who+"'s "+what+" has not ended yet", lives[len(lives)-1]
 	for i := range t.v.Roles {
-		if e := &t.v.Roles[i]; e.Does == trace.Promote && e.Node == c.Node && e.At == last && e.At > a.Crashed {
+		before := lives[max(0, len(lives)-2)].Add(t.v.TTL(c.Client, a.Lock)) // when it would have ended
+		if e := &t.v.Roles[i]; e.Does == trace.Promote && e.Node == c.Node && e.At == last && e.At > a.Crashed && before <= t.until {
 			text += ", since a new leader has given it its whole life again at " + t.ref(e.At, moments.Place{Lane: moments.NodeLane(e.Node), Key: e.Does.String()})
 		}
 	}
