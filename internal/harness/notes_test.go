@@ -36,6 +36,11 @@ servers: {kind: etcd}
 lock: {algorithm: etcd, ttl: 1500ms}
 clients: {a: {work: 1s}}
 `, []string{"a asks for a TTL of 1.5s and is given 2s"}},
+		"a time-out that an ensemble lowers": {`
+servers: {kind: zookeeper, tick: 500ms}
+lock: {algorithm: zk-sequential, ttl: 30s}
+clients: {a: {work: 1s}}
+`, []string{"a asks for a TTL of 30s and is given 10s"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			result := playOnce(t, "name: story\ntitle: A story\nstory: See the test.\n"+c.text)

@@ -9,19 +9,30 @@ import (
 	"github.com/locksim/locksim/internal/search"
 )
 
+// ticks are those with which an ensemble grants the sessions that the lock asks for, the shortest first: it grants between 2 and 20 of them.
+func (s *Subject) ticks() []time.Duration {
+	list := slices.DeleteFunc([]time.Duration{500 * time.Millisecond, 2 * time.Second}, func(tick time.Duration) bool {
+		return s.TTL < 2*tick || s.TTL > 20*tick
+	})
+	if len(list) == 0 {
+		return []time.Duration{max(s.TTL/10, time.Millisecond)}
+	}
+	return list
+}
+
 // everyEnsemble is all that can happen to an ensemble whose disks are honest.
-func everyEnsemble() search.FaultModel {
+func (s *Subject) everyEnsemble() search.FaultModel {
 	return search.FaultModel{
 		Faults: search.Kinds(search.SameRandom), Storage: failing,
 		Tasks: 2, Waits: true, Drift: 100_000,
-		Nodes: []int{3, 5, 1}, Ticks: zkTicks, SyncLimits: []int{5, 2},
+		Nodes: []int{3, 5, 1}, Ticks: s.ticks(), SyncLimits: []int{5, 2},
 	}
 }
 
 // onEnsemble is what locks on ZooKeeper are asked.
 func (s *Subject) onEnsemble() []Promise {
-	quick := zkTicks[:1]
-	long := everyEnsemble()
+	quick := s.ticks()[:1]
+	long := s.everyEnsemble()
 	long.Faults, long.Storage, long.Styles = search.Kinds(search.ClientPause, search.EndSession, search.Drift, search.SameRandom), nil, careful
 	long.Ticks = quick
 	brief := long
@@ -37,7 +48,7 @@ func (s *Subject) onEnsemble() []Promise {
 			and stops; the session is not over before a whole one has passed. No process stands still or waits for storage.`}.
 			played("careful", s.untilSession),
 		s.lostWaiters(search.FaultModel{Nodes: []int{3}, Ticks: quick}),
-		Promise{Name: ExclusionAtService, Property: checker.ExclusionAtService, Model: everyEnsemble(), Focus: lostHolders, Why: `
+		Promise{Name: ExclusionAtService, Property: checker.ExclusionAtService, Model: s.everyEnsemble(), Focus: lostHolders, Why: `
 			Holders follow each other in the order of the transactions that made their nodes, and a node goes when its client
 			deletes it, or with its session.`}.
 			played("service", func(m *search.FaultModel) {
@@ -45,7 +56,7 @@ func (s *Subject) onEnsemble() []Promise {
 					m.Faults = search.Kinds(search.SameRandom) // it knows its node by a random number
 				}
 			}),
-		Promise{Name: ReleaseSafety, Property: checker.ReleaseSafety, Model: everyEnsemble(), Focus: lostHolders, Why: `
+		Promise{Name: ReleaseSafety, Property: checker.ReleaseSafety, Model: s.everyEnsemble(), Focus: lostHolders, Why: `
 			A release deletes a node that is nobody else's: a late one deletes the sender's own, or none.`}.
 			played("release", func(m *search.FaultModel) {
 				s.widen(m)
@@ -61,24 +72,24 @@ func (s *Subject) onEnsemble() []Promise {
 	if !s.Suspends { // a holder that is told nothing has nothing to stop at
 		list = slices.DeleteFunc(list, func(p Promise) bool { return p.Name == ExclusionUntilSuspended })
 	}
-	return append(list, s.fenced(everyEnsemble())...)
+	return append(list, s.fenced(s.everyEnsemble())...)
 }
 
 // untilSession is the fault model of campaigns for holders that stop when their connection is suspended: no process stands still or
 // waits for storage, no clock errs, and nobody ends a session that lives.
 func (s *Subject) untilSession(m *search.FaultModel) {
-	*m = everyEnsemble()
+	*m = s.everyEnsemble()
 	s.widen(m)
 	m.Faults = search.Kinds(search.ClientPause, search.EndSession, search.Drift)
 	m.Styles, m.Fencing, m.Storage = careful, nil, nil
-	m.Ticks, m.TTLs = zkTicks[:1], []time.Duration{s.TTL}
+	m.Ticks, m.TTLs = s.ticks()[:1], []time.Duration{s.TTL}
 }
 
 // withinSession is the fault model of campaigns in which no session ends while its client holds, but those of clients that are dead or
 // have been suspended. A lock that may repeat a delete loses no connection either: it would meet the next holder's node.
 func (s *Subject) withinSession(m *search.FaultModel) {
 	s.untilSession(m)
-	m.Faults, m.Within, m.Renewed, m.Ticks = search.Kinds(search.EndSession, search.Drift), 40, true, zkTicks
+	m.Faults, m.Within, m.Renewed, m.Ticks = search.Kinds(search.EndSession, search.Drift), 40, true, s.ticks()
 	if !s.Fresh {
 		m.Within, m.Faults = 25, []search.Kind{
 			search.ClientCrash, search.ClientPause, search.ClientClock, search.ServerAhead, search.ServerBack, search.Stall, search.Delay,

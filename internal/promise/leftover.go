@@ -96,7 +96,7 @@ func (s *Subject) brief() search.FaultModel {
 func (s *Subject) every() search.FaultModel {
 	switch {
 	case s.ensemble():
-		return everyEnsemble()
+		return s.everyEnsemble()
 	case s.InSession():
 		return everySession()
 	}

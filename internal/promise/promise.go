@@ -8,7 +8,6 @@ package promise
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/history"
@@ -89,7 +88,6 @@ var (
 	deaths = [][]search.Kind{{search.ClientCrash}}
 	// How long locks of the catalogue wait for an answer, in percent of the lease; 0: as long as they usually do.
 	timeouts = []int64{0, 10, 20}
-	zkTicks  = []time.Duration{500 * time.Millisecond, 2 * time.Second}
 )
 
 // ofKind forgives violations of a kind.

@@ -1,6 +1,7 @@
 package zookeeper
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/locksim/locksim/sim"
@@ -95,6 +96,9 @@ func (h *Handle) greet(t *sim.Task, w *wire) bool {
 		h.tell("goes on with its session on " + w.conn.Server().Name)
 	case h.renewed:
 		h.tell("has a new session on " + w.conn.Server().Name)
+	}
+	if asked := h.config.Timeout; session.ID == 0 && w.hello.Session != 0 && w.hello.Timeout != asked {
+		h.tell(fmt.Sprintf("asks for a TTL of %v and is given %v", asked, w.hello.Timeout))
 	}
 	session.ID, session.Timeout = w.hello.Session, w.hello.Timeout
 	h.servers.connected()

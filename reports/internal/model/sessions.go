@@ -63,10 +63,15 @@ func (v *View) concerns(e *trace.Event, c *history.Copy) bool {
 // TTL is the time to live of a client's leases of a lock, or the time-out of its session, which may be another than it asks for; lock is
 // "" if there is one.
 func (v *View) TTL(client, lock string) time.Duration {
-	asked := v.Run.Case.Scenario.LockOfProcess(client, lock).TTL
-	for _, n := range v.History.Notes {
+	return v.Run.Given(client, v.Run.Case.Scenario.LockOfProcess(client, lock).TTL)
+}
+
+// Given is the time to live that the servers give a client which asks for one; client is "" for any. It is the same unless a note says
+// otherwise.
+func (r *Run) Given(client string, asked time.Duration) time.Duration {
+	for _, n := range r.History.Notes {
 		text, is := strings.CutPrefix(n.Text, fmt.Sprintf("asks for a TTL of %v and is given ", asked))
-		if given, err := time.ParseDuration(text); is && n.Node == client && err == nil {
+		if given, err := time.ParseDuration(text); is && (client == "" || n.Node == client) && err == nil {
 			return given
 		}
 	}

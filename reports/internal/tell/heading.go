@@ -75,11 +75,15 @@ func Heading(r *model.Run) []string {
 
 // term says for how long a lock is granted.
 func term(r *model.Run, l *scenarios.Lock) string {
-	switch ttl := wording.Precise(l.TTL); {
+	ttl, asked := wording.Precise(l.TTL), ""
+	if given := r.Given("", l.TTL); given != l.TTL {
+		ttl, asked = wording.Precise(given), " ("+ttl+" asked for)"
+	}
+	switch {
 	case r.Case.Scenario.Servers.Holds() == "session":
-		return " with sessions of " + ttl
+		return " with sessions of " + ttl + asked
 	case hasLease(r):
-		return " with a lease of " + ttl
+		return " with a lease of " + ttl + asked
 	}
 	return ""
 }
