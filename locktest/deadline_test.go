@@ -126,7 +126,7 @@ func (e ends) Release(l locks.Lease) error {
 	return notHeld(r.Int == 1, err)
 }
 
-// freed is a lock on memcached whose item stays: a compare-and-swap to the value "free" releases it.
+// freed is a lock on memcached whose item stays: a compare-and-swap to the value "free" releases it, also after a try without an answer.
 type freed struct{ p locks.Process }
 
 func (f freed) Acquire(wait time.Duration) (locks.Lease, error) {
@@ -140,6 +140,9 @@ func (f freed) Acquire(wait time.Duration) (locks.Lease, error) {
 		case item.Value == "free":
 			took, err = f.p.Memcached().CompareAndSwap(time.Second, item, lease.Value, 10)
 		}
+		if err != nil {
+			_ = f.Release(lease)
+		}
 		return lease, took, err
 	})
 }
@@ -151,6 +154,35 @@ func (f freed) Release(l locks.Lease) error {
 	}
 	ours, err := f.p.Memcached().CompareAndSwap(time.Second, item, "free", 0)
 	return notHeld(ours, err)
+}
+
+// marked is the same on Redis, with scripts.
+type marked struct{ p locks.Process }
+
+const (
+	takeMarked = `local v = redis.call("get", KEYS[1])
+if v and v ~= "free" then return 0 end
+redis.call("set", KEYS[1], ARGV[1], "PX", 10000)
+return 1`
+	markFree = `if redis.call("get", KEYS[1]) ~= ARGV[1] then return 0 end
+redis.call("set", KEYS[1], "free")
+return 1`
+)
+
+func (m marked) Acquire(wait time.Duration) (locks.Lease, error) {
+	return asking(m.p, wait, func() (locks.Lease, bool, error) {
+		lease := locks.Lease{Value: m.p.RandomValue()}
+		r, err := locks.Eval(m.p.Redis(0), time.Second, locks.Script{Body: takeMarked}, []string{"jobs"}, lease.Value)
+		if err != nil {
+			_ = m.Release(lease)
+		}
+		return lease, r.Int == 1, err
+	})
+}
+
+func (m marked) Release(l locks.Lease) error {
+	r, err := locks.Eval(m.p.Redis(0), time.Second, locks.Script{Body: markFree}, []string{"jobs"}, l.Value)
+	return notHeld(r.Int == 1, err)
 }
 
 // asking tries again each tenth of a second.

@@ -173,6 +173,7 @@ func right() []lock {
 		{name: "key that says until when", build: ends{}.build},
 		{name: "key that says until when, and outlasts it", build: ends{outlasts: true}.build},
 		{name: "item that says it is free", build: func(p locks.Process) (locks.Lock, error) { return freed{p}, nil }},
+		{name: "key that says it is free", build: func(p locks.Process) (locks.Lock, error) { return marked{p}, nil }},
 		{name: "item that others watch", build: newWatchedItem},
 		{name: "note with an end", build: note().build},
 		{name: "line in a list", build: line().build},

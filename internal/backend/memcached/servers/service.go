@@ -133,14 +133,15 @@ func (c *clients) holds(r *memcached.Request) bool {
 // truth observes a memcached server: the client that makes the lock's item holds the lock.
 type truth struct {
 	*record.Succession
-	key string
+	key  string
+	ends bool // the item that is there was put with an end
 }
 
 // newTruth returns the observer of all locks.
 func newTruth(w simulated.World) memcached.Observer {
 	var all truths
 	for _, l := range w.Locks() {
-		all = append(all, &truth{record.NewSuccession(w.Recorder().Truth), l.Keys[0]})
+		all = append(all, &truth{Succession: record.NewSuccession(w.Recorder().Truth), key: l.Keys[0]})
 	}
 	if len(all) == 1 {
 		return all[0]
@@ -159,7 +160,8 @@ func (t *truth) Executed(
 	by := t.Acquisition(own)
 	rewrites := c == memcached.Replaced && r.Purpose == trace.ToRenew // its own item, as long as that was there
 	unlocked := by != nil && by.Unlocked <= t.Now()
-	leaves := unlocked && !rewrites // so that what it puts in the place of the item says that the lock is free
+	// What it puts in the place of the item says that the lock is free, after Unlock and in the clean-up of a try: that has no end.
+	leaves := unlocked && !rewrites || t.Holder() == own && t.ends && r.Exptime == 0
 	claims := c == memcached.Replaced && (!rewrites || t.Holder() != own)
 	took := c == memcached.Made && !(r.Leaving && unlocked) || claims && !leaves
 	switch {
@@ -178,6 +180,9 @@ func (t *truth) Executed(
 		t.Released(node, r.Origin, t.Holder())
 	case r.Purpose == trace.ToRelease:
 		t.Released(node, r.Origin, 0)
+	}
+	if c == memcached.Made || c == memcached.Replaced || c == memcached.Prolonged {
+		t.ends = r.Exptime != 0
 	}
 	if took || r.Asking && r.Purpose == trace.ToAcquire {
 		t.Asked(node, r.Origin, took)

@@ -139,7 +139,7 @@ func (t *truth) carriedOut(i int, s *redis.Server, r *redis.Request, changes []r
 		case change.Op == redis.OpDeleted:
 			t.gone(i, history.Deleted)
 			did.removed, did.left = true, false
-		case t.notes(r, change):
+		case t.notes(r, change) || t.abandons(i, r, s, change):
 			t.gone(i, history.Deleted)
 			did.removed = did.removed || there
 			t.putBack(i, r, s, change)
@@ -164,6 +164,17 @@ func (t *truth) carriedOut(i int, s *redis.Server, r *redis.Request, changes []r
 func (t *truth) notes(r *redis.Request, change *redis.Change) bool {
 	leaves := r.Leaving || r.Purpose == trace.ToRelease // the clean-up of a try is a release, too
 	return leaves && change.Op == redis.OpSet && change.Kind == redis.KindString && t.wrote(change.Value) != history.ID(r.Tag)
+}
+
+// abandons reports whether a try puts a note in the place of its own grant, as in a clean-up: the note has another value, and no end.
+func (t *truth) abandons(i int, r *redis.Request, s *redis.Server, change *redis.Change) bool {
+	c := t.keyed[i].copy
+	if c < 0 || change.Op != redis.OpSet || change.Kind != redis.KindString || t.Copies[c].Acquisition != history.ID(r.Tag) {
+		return false
+	}
+	o := &t.origins[c]
+	_, deadline, there := s.Store.Get(change.Key)
+	return o.sent != r.Sent && o.value != change.Value && o.ends != trace.Never && there && deadline == 0
 }
 
 // wrote returns the acquisition that has last written a value; 0 if none has.
