@@ -46,7 +46,8 @@ const (
 	// Expiry: a client that dies while it holds keeps the lock for some leases at most, though another that had lost it
 	// works on.
 	Expiry = promise.Expiry
-	// Notice: a holder that loses the lock is told within some leases, if its lease says that it will be.
+	// Notice: a holder that loses the lock is told within some leases, if its lease says that it will be. While it cannot reach the servers
+	// it need not be told: not every lock counts its lease by its own clock.
 	Notice = promise.Notice
 	// Availability: while only a minority of the servers fails, somebody gets the lock after some leases at most.
 	Availability = promise.Availability
