@@ -78,6 +78,13 @@ const (
 	maxSought   = 1000
 )
 
+// Sound reports whether nothing is wrong with these fields, what they are in and what is in them.
+func (e Errors) Sound(paths ...string) bool {
+	return e.sound(paths...) && !slices.ContainsFunc(e, func(problem *Error) bool {
+		return slices.ContainsFunc(paths, func(path string) bool { return strings.HasPrefix(path, problem.Field+".") || problem.Field == "" })
+	})
+}
+
 // sound reports whether nothing is wrong with these fields and what is in them.
 func (e Errors) sound(paths ...string) bool {
 	for _, path := range paths {

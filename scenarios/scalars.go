@@ -353,7 +353,7 @@ func special(k kind[time.Duration], words ...wordFor) kind[time.Duration] {
 		before := len(r.problems)
 		d, ok := read(r, path, n)
 		for _, problem := range r.problems[before:] {
-			problem.Allowed = allowed
+			problem.Allowed = didYouMean(allowed, n.Value, names)
 		}
 		return d, ok
 	}

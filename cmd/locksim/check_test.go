@@ -33,6 +33,35 @@ func TestCheckReportsAllMistakesAtOnce(t *testing.T) {
 	}
 }
 
+// TestMistakesAboutALockAreReportedBesideOthers has files in which something else is wrong as well, of the same field or of another.
+func TestMistakesAboutALockAreReportedBesideOthers(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const clients = "\nclients: {a: {work: 2s}}\n"
+	for text, want := range map[string][]string{
+		"lock: {algorithm: zk-sequential}\nservers: {kind: redis, sentinels: 3}" + clients: {
+			"2:19: lock.algorithm: the lock zk-sequential lives on servers of the kind zookeeper, not redis", "3:35: servers.sentinels: there is no replica",
+		},
+		"lock: {algorithm: zk-sequential}\nservers: {kind: rediss}" + clients: {"3:17: servers.kind: unknown word"}, // which may be any
+		"lock: {algorithm: set-nx-lua, ttl: 5s, renew: 8s}" + clients:         {"2:47: lock.renew: set-nx-lua does not renew its lease"},
+		"lock: {algorithm: watchdog, ttl: 5s, renew: 8s}" + clients:           {"2:45: lock.renew: the lease is over before it is renewed"},
+		"lock: {algorithm: set-nx-lua}" + clients + "resource: {fencing: fenced-write}\nexpect: {progress: hold}": {
+			"4:21: resource.fencing[0]: fenced-write compares fencing tokens", "5:20: expect.progress: unknown word",
+		},
+		"lock: {algorithm: set-nx-lua}" + clients + "resource: {fencing: fenced-write}\nexpect: {resourse: held}": {"5:10: expect.resourse: unknown property"},
+		"lock: {algorithm: set-nx-lua}\nclients: {a: {wait: trY}}\n":                                              {`; did you mean "try"?`},
+		"lock: {algorithm: set-nx-lua}\nclients: {a: {wait: 3x}}\n":                                               {"from 1ns to 1000h\n"},
+	} {
+		require.NoError(t, os.WriteFile("x.yaml", []byte("name: x\n"+text), 0o600))
+		for _, command := range []string{"check", "run"} {
+			_, _, stderr := locksim(t.Context(), command, "x.yaml")
+			for _, line := range want {
+				require.Contains(t, stderr, line)
+			}
+			require.Equal(t, len(want), strings.Count(stderr, "\n"), stderr)
+		}
+	}
+}
+
 // TestCheckReportsFaultsThatNeverHappen has two misspelt triggers, two faults on a dead server, a fencing mode without
 // tokens, and a delay when no message is under way; and the same file without these mistakes.
 func TestCheckReportsFaultsThatNeverHappen(t *testing.T) {

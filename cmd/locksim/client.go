@@ -183,7 +183,8 @@ func (c *call) find(name string) (*scenarios.Scenario, error) {
 	return s, c.bringOf(s)
 }
 
-// withUnknownLocks adds, to what is wrong with a file, the locks that it names and that there are not, of what could be read.
+// withUnknownLocks adds, to what is wrong with a file, the locks that it names and that there are not, and what it asks in vain of those that
+// there are, of what could be read.
 func (c *call) withUnknownLocks(s *scenarios.Scenario, err error) error {
 	var problems scenarios.Errors
 	if s == nil || !errors.As(err, &problems) {
@@ -194,7 +195,7 @@ func (c *call) withUnknownLocks(s *scenarios.Scenario, err error) error {
 			problems = append(problems, harness.UnknownLock(each.Scenario, c.locks))
 		}
 	}
-	return problems.InOrder()
+	return append(harness.RefuseBeside(s, c.played(), problems), problems...).InOrder() // of two about one field, what the lock cannot do
 }
 
 // isLock reports whether a name is that of a lock, once bring has seen it.

@@ -144,6 +144,34 @@ func Refuse(s *scenarios.Scenario, o Options) scenarios.Errors {
 	return problems
 }
 
+// RefuseBeside lists what Refuse would, and locks on servers of another kind, of a scenario of which only a part could be read. What is wrong
+// with the rest is known.
+func RefuseBeside(s *scenarios.Scenario, o Options, known scenarios.Errors) (problems scenarios.Errors) {
+	for _, c := range s.Cases() {
+		if err := refuseKind(c.Scenario, &o); err != nil && known.Sound("lock.algorithm", "servers.kind") {
+			problems = append(problems, err)
+		}
+		problems = refuseRenewal(problems, c.Scenario, &o, c.Scenario.Lock, "lock")
+	}
+	meant := func(e *scenarios.Error) bool { return strings.HasSuffix(e.Allowed, `did you mean "resource"?`) }
+	if known.Sound("lock", "clients", "resource", "expect.resource", "variants") && !slices.ContainsFunc(known, meant) {
+		problems = append(problems, Refuse(s, o)...)
+	}
+	return problems
+}
+
+// refuseKind refuses a lock that lives on servers of another kind; nil if it does not, or if there is no such lock.
+func refuseKind(s *scenarios.Scenario, o *Options) *scenarios.Error {
+	lock, known := o.Locks.Find(s.Lock.Algorithm)
+	if !known || lock.Backend() == s.Servers.Kind {
+		return nil
+	}
+	return s.Errorf("lock.algorithm", wrongKind, lock.Name, lock.Backend(), s.Servers.Kind, lock.Backend())
+}
+
+// wrongKind is said of a lock that lives on servers of another kind.
+const wrongKind = "the lock %s lives on servers of the kind %s, not %s: want servers: {kind: %s}"
+
 // refuseHabits refuses mistakes of an application that it cannot make with its lock.
 func refuseHabits(s *scenarios.Scenario, o *Options, c *scenarios.Client) (problems scenarios.Errors) {
 	l, at := s.LockOf(c), "clients."+c.Name+"."

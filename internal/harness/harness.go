@@ -148,8 +148,7 @@ func (p *Plan) check(a *locks.Algorithm, l *scenarios.Lock, at string, instead b
 		return s.Errorf(at+".algorithm", "the lock %q has no builder and no program", a.Name)
 	}
 	if needs := a.Backend(); needs != s.Servers.Kind {
-		return s.Errorf(at+".algorithm", "the lock %s lives on servers of the kind %s, not %s: want servers: {kind: %s}",
-			a.Name, needs, s.Servers.Kind, needs)
+		return s.Errorf(at+".algorithm", wrongKind, a.Name, needs, s.Servers.Kind, needs)
 	}
 	if a.Check != nil {
 		if err := a.Check(locks.Options{Key: l.Key}); err != nil {
