@@ -48,14 +48,22 @@ func New(r *Run, s *Scope) *View {
 		}
 	}
 	for _, d := range v.Damages() {
-		for i := range v.History.Accesses {
-			a := &v.History.Accesses[i]
-			if a.Applied == d.At && slices.Contains(d.Acquisitions, a.Acquisition) {
-				v.Harmful[a] = true
-			}
-		}
+		v.harms(&d)
 	}
 	return v
+}
+
+// harms notes the accesses that damage the resource: of a lost update the second write, of others what happened at that moment.
+func (v *View) harms(d *checker.Violation) {
+	by := d.Acquisitions
+	if last := len(by) - 1; d.Kind == "lost update" {
+		by = by[last:]
+	}
+	for i := range v.History.Accesses {
+		if a := &v.History.Accesses[i]; a.Applied == d.At && slices.Contains(by, a.Acquisition) {
+			v.Harmful[a] = true
+		}
+	}
 }
 
 // sift keeps apart the events that are looked at time and again.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/locksim/locksim/history"
@@ -22,10 +23,34 @@ func StepAt(v *model.View, at trace.Instant, order int, in Place) uint64 {
 	if len(v.Run.Events) == 0 {
 		return 0
 	}
-	if e := first(v, at, func(e *trace.Event) bool { return is(e, order, in) }); e != nil {
+	others := 0
+	if order == OrderBelief {
+		others = returnedBefore(v, at, in)
+	}
+	if e := first(v, at, func(e *trace.Event) bool {
+		if !is(e, order, in) || others > 0 && e.Does != trace.Acquired {
+			return false
+		}
+		others--
+		return others < 0
+	}); e != nil {
 		return e.Seq
 	}
 	return math.MaxUint64
+}
+
+// returnedBefore counts the acquisitions of other tasks of a client that returned in the moment in which that of a place did, and began before.
+func returnedBefore(v *model.View, at trace.Instant, in Place) (n int) {
+	number, _ := strings.CutPrefix(in.Key, "belief ")
+	id, _ := strconv.Atoi(number)
+	a := v.History.Acquisition(history.ID(id))
+	for i := range v.History.Acquisitions {
+		o := &v.History.Acquisitions[i]
+		if a != nil && o.ID < a.ID && o.Client == a.Client && o.Outcome == history.OK && o.Returned == at && a.Returned == at {
+			n++
+		}
+	}
+	return n
 }
 
 // first returns the first step of a moment that is of a kind; nil if there is none.

@@ -129,7 +129,13 @@ func (n *Narrative) Kept() string {
 	}
 	for i := range r.Report.Violations {
 		if x := &r.Report.Violations[i]; x.Property == checker.Resource {
-			list = append(list, "the resource was consistent until "+n.narrator(nil).ref(x.At, moments.Place{Lane: moments.StorageLane, Key: ""}))
+			place := moments.Place{Lane: moments.StorageLane, Key: ""}
+			for k := range r.History.Accesses {
+				if a := &r.History.Accesses[k]; a.Applied == x.At && n.View.Harmful[a] {
+					place = moments.PlaceOfAccess(a)
+				}
+			}
+			list = append(list, "the resource was consistent until "+n.narrator(nil).ref(x.At, place))
 			break
 		}
 	}
