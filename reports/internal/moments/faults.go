@@ -93,8 +93,12 @@ func promotionWords(s *scenarios.Scenario, f *model.Fault) string {
 	if s.Servers.Facts().Stands {
 		return "stands for election"
 	}
+	clients := 0
+	for _, c := range s.Clients {
+		clients += len(c.Names())
+	}
 	switch told := f.Of.Action.Nodes; len(told) {
-	case 0:
+	case 0, clients: // all
 		return "is made " + role
 	case 1:
 		return "is made " + role + ", and only " + told[0] + " learns of it"

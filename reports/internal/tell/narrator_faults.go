@@ -124,7 +124,11 @@ func (t *narrator) happens(f *model.Fault) {
 	case sim.EndSession:
 		say("", "the servers end the "+t.v.Servers().Holds()+" of "+f.Node)
 	case sim.Promote:
-		say(f.Node, begins+here+t.knowing(f.Node, f.Begin))
+		made, only, some := strings.Cut(begins, ", and only ")
+		if some { // in a sentence that may say more of the server
+			made += " (only " + only + ")"
+		}
+		say(f.Node, made+here+t.knowing(f.Node, f.Begin))
 	default:
 		say(f.Node, begins)
 	}
