@@ -796,9 +796,11 @@ history registers=1 authority end=20s
 acquisition id=1 client=a invoked=0s returned=1.1s outcome=ok unlocked=6s released=6s release=ok
 grant acquisition=1 client=a from=1.01s to=6s ended=unlock
 copy node=redis-1 acquisition=1 client=a from=1.01s to=2s gone=deleted
-removal by=1 client=a node=redis-1 at=2s stale exposed ended=1 again`, asks...)
+removal by=1 client=a node=redis-1 at=2s stale exposed ended=1 again
+removal by=1 client=a node=redis-1 at=2s`, asks...) // the later one ends its own
 	}
 	require.Contains(t, told("mine"), "deletes the key of its own later try (its value is the same) on redis-1")
+	require.Equal(t, 1, strings.Count(told("mine"), "deletes"))
 	require.NotContains(t, told("another"), "same")
 }
 

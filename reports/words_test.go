@@ -213,7 +213,8 @@ removal by=2 client=b node=NODE at=13.001s stale`
 		{"redis", "redis-1", "EVAL", "deletes b's key", "finds no key of its own, and does nothing"},
 		{"redis", "redis-1", "DEL", "deletes b's key", "finds no key, and does nothing"},
 		{"object", "store-1", "put-if-version", "overwrites b's object", "finds no object of its own, and does nothing"},
-		{"object", "store-1", "put", "overwrites b's object", "overwrites its object, which is over already"},
+		{"redis", "redis-1", "SET", "overwrites b's key", "writes the key, though its own is over already"},
+		{"object", "store-1", "put", "overwrites b's object", "overwrites the object, which is free already"},
 	} {
 		lock := map[string]string{"redis": "set-nx-lua", "object": "s3-lease"}[c.kind]
 		released := func(at trace.Instant, client string) trace.Event {

@@ -376,6 +376,51 @@ var (
 			return l.redis(one, "DEL", "lock")
 		},
 	}
+	// prolongsAny gives a key its end by a request of its own, also one that another client has made.
+	prolongsAny = faulty{
+		authority: locks.OneNode,
+		take: func(l *attempts) (locks.Lease, error) {
+			value := l.p.RandomValue()
+			made := l.redis(locks.Reply.OK, "SET", "lock", value, "NX")
+			if err := l.redis(one, "PEXPIRE", "lock", "10000"); err != nil {
+				return locks.Lease{}, err
+			}
+			return locks.Lease{Value: value}, made
+		},
+		give: func(l *attempts, lease locks.Lease) error { return l.script("release", deleteOwn, lease.Value) },
+	}
+	// freesBySet writes over its key that it is free, without comparing.
+	freesBySet = faulty{
+		authority: locks.OneNode,
+		take: func(l *attempts) (locks.Lease, error) {
+			value := l.p.RandomValue()
+			return locks.Lease{Value: value}, l.redis(locks.Reply.OK, "SET", "lock", value, "NX", "PX", "2000")
+		},
+		give: func(l *attempts, _ locks.Lease) error {
+			return l.redis(locks.Reply.OK, "SET", "lock", "free", "PX", "1")
+		},
+	}
+	// datesFromItsBegin counts the lease from when it first asked.
+	datesFromItsBegin = faulty{
+		authority: locks.OneNode,
+		take: func(l *attempts) (locks.Lease, error) {
+			now := l.p.Wall()
+			if l.held == 0 {
+				l.held = uint64(now)
+			}
+			return l.shedLock(now, locks.Wall(l.held).Add(10*time.Second), 10*time.Second)
+		},
+		give: func(l *attempts, lease locks.Lease) error { return l.shedUnlock(lease) },
+	}
+	// asksForLess asks for a fifth of the lease, and says so.
+	asksForLess = faulty{
+		authority: locks.OneNode,
+		take: func(l *attempts) (locks.Lease, error) {
+			now := l.p.Wall()
+			return l.shedLock(now, now.Add(2*time.Second), 1990*time.Millisecond)
+		},
+		give: func(l *attempts, lease locks.Lease) error { return l.shedUnlock(lease) },
+	}
 	// line is a list of those who wait, in which one stays whose request to enter it is late.
 	line = faulty{
 		take: func(l *attempts) (locks.Lease, error) {
@@ -407,6 +452,36 @@ func (l *attempts) replaces(value string) error {
 		w.IfValue = is.Value
 	}
 	_, err = o.Put(time.Second, locks.Object{Name: "lock", Value: value}, w)
+	return err
+}
+
+// deleteOwn deletes a key that has one's own value.
+const deleteOwn = `if redis.call("get", KEYS[1]) ~= ARGV[1] then return 0 end return redis.call("del", KEYS[1])`
+
+// shedLock makes a row, or takes one that is over, until a moment, and says that it has the lock for some time.
+func (l *attempts) shedLock(now, until locks.Wall, stated time.Duration) (locks.Lease, error) {
+	if l.conn == nil {
+		conn, err := l.p.SQL().Connect(time.Second)
+		if err != nil {
+			return locks.Lease{}, err
+		}
+		l.conn = conn
+	}
+	value, at := l.p.RandomValue(), l.p.Monotonic()
+	r, err := l.conn.Do(time.Second, locks.SQLStatement{Name: "acquire", Text: "INSERT INTO shedlock (name, lock_until, locked_at, locked_by) VALUES ($1, $2, $3, $4) " +
+		"ON CONFLICT (name) DO NOTHING"}, "lock", instant(until), instant(now), value)
+	if err == nil && r.Affected == 0 {
+		r, err = l.conn.Do(time.Second, locks.SQLStatement{Name: "acquire", Text: "UPDATE shedlock SET lock_until = $1, locked_at = $2, locked_by = $3 WHERE name = $4 AND lock_until <= $5"},
+			instant(until), instant(now), value, "lock", instant(now))
+	}
+	if err == nil && r.Affected == 0 {
+		err = locks.ErrNotAcquired
+	}
+	return locks.Lease{Value: value, Deadline: locks.MonotonicDeadline(at.Add(stated))}, err
+}
+
+func (l *attempts) shedUnlock(lease locks.Lease) error {
+	_, err := l.conn.Do(time.Second, locks.SQLStatement{Name: "release", Text: "UPDATE shedlock SET lock_until = $1 WHERE name = $2 AND locked_by = $3"}, instant(l.p.Wall()), "lock", lease.Value)
 	return err
 }
 
@@ -608,6 +683,40 @@ servers: {kind: hazelcast}
 clients: {a: {work: 30s}, b: {start: 1s, work: 1s}}
 faults: [{at: 5s, end-session: a}]`, &givesUpBeating,
 			[]string{"b"}, []string{"last keep-alive"},
+		}, {
+			"a try that is refused prolongs another's key", `
+lock: {algorithm: set-nx-lua, ttl: 10s}
+clients: {a: {work: 1s}, b: {start: 100ms, work: 1s}}`, &prolongsAny,
+			[]string{"b its PEXPIRE prolongs a's key as if it were its own", "and b's PEXPIRE prolongs a's key at"}, []string{"grants the lock to b", "although"},
+		}, {
+			"tries that are refused keep what another has left", `
+lock: {algorithm: set-nx-lua, ttl: 10s}
+clients: {a: {start: 1ms}, b: {start: 3s, stays: true}}
+faults: [{before: {node: redis-1, does: execute, peer: a}, delay: 2s}]
+progress: 30s`, &prolongsAny,
+			[]string{": the renewals (PEXPIRE) of b keep it, which a had made"}, []string{"b is granted the lock"},
+		}, {
+			"what one prolongs is one's own", `
+lock: {algorithm: set-nx-lua, ttl: 10s}
+clients: {a: {work: 12s}}`, &prolongsAny,
+			[]string{"a is granted the lock by redis-1"}, []string{"as if it were"},
+		}, {
+			"a release that writes over a key deletes nothing", `
+lock: {algorithm: set-nx-lua, ttl: 2s}
+clients: {a: {work: 3s}, b: {start: 1s, work: 4s}}`, &freesBySet,
+			[]string{"a's release (SET) overwrites b's key", "a's release overwrites b's key"}, []string{"deletes b's"},
+		}, {
+			"a lease in a row that was counted from before", `
+lock: {algorithm: shedlock-postgres, ttl: 10s}
+servers: {kind: postgres}
+clients: {a: {work: 5s}, b: {start: 1s, work: 8s}, c: {start: 6s, work: 2s}}`, &datesFromItsBegin,
+			[]string{"b acquires the lock with 5.94 s left of a lease of 10 s at"}, nil,
+		}, {
+			"a lease in a row that is shorter than the scenario's", `
+lock: {algorithm: shedlock-postgres, ttl: 10s}
+servers: {kind: postgres}
+clients: {a: {work: 5s}, b: {start: 1s, work: 8s}}`, &asksForLess,
+			[]string{"a acquires the lock"}, []string{"left of"},
 		}, {
 			"an answer that is late is its sender's", `
 lock: {algorithm: set-nx-lua, ttl: 10s, timeout: 20s}

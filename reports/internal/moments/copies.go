@@ -226,9 +226,29 @@ func (s *story) staleWords(r *history.Removal) string {
 	case "DEL":
 		return "finds no " + entry + ", and does nothing"
 	case plainWrite:
-		return "overwrites its " + entry + ", which is over already"
+		return "overwrites " + s.whatIsOver(r)
+	case "SET":
+		return "writes the " + entry + ", though its own is over already"
 	}
 	return "finds no " + entry + " of its own, and does nothing"
+}
+
+// whatIsOver names what a release overwrites that finds nothing of its sender's: what another release has left is nobody's.
+func (s *story) whatIsOver(r *history.Removal) string {
+	var last *history.Copy
+	for i := range s.v.History.Copies {
+		if c := &s.v.History.Copies[i]; c.Node == r.Node && c.From < r.At && (last == nil || last.To <= c.To) {
+			last = c
+		}
+	}
+	entry := s.v.Servers().Entry()
+	switch {
+	case last != nil && (last.Gone == history.Deleted || last.Gone == history.Overwritten):
+		return "the " + entry + ", which is free already"
+	case last != nil && last.Acquisition != r.By:
+		return s.v.EntryOf(s.v.Holder(last.Acquisition, last.Client)) + ", which is over already"
+	}
+	return "its " + entry + ", which is over already"
 }
 
 // plainWrite is the request that writes an object whatever is there.
@@ -236,8 +256,8 @@ const plainWrite = "put"
 
 // Ends says what a release does to an entry.
 func Ends(v *model.View, r *history.Removal) string {
-	switch {
-	case strings.HasPrefix(removing(v, r), plainWrite): // with a condition or without: nothing is deleted
+	switch what := removing(v, r); {
+	case strings.HasPrefix(what, plainWrite), what == "SET", what == "cas", what == "set": // with a condition or without: nothing is deleted
 		return "overwrites"
 	case v.Servers().Entry() == "lock":
 		return "frees"

@@ -58,24 +58,23 @@ func (s *story) grants() {
 		}
 		who := s.v.Holder(g.Acquisition, g.Client)
 		weight, k := weightGrant, paint.Plain
-		if a := s.v.History.Acquisition(g.Acquisition); a != nil && a.Returned < g.From {
-			first := !slices.ContainsFunc(s.v.History.Grants[:i], func(o history.Grant) bool { return o.Acquisition == g.Acquisition })
-			of, _ := Lender(s.v, a, g)
+		if a := s.v.History.Acquisition(g.Acquisition); a != nil {
+			of, what := Lender(s.v, a, g)
 			if of != nil && lent[of] { // told already
 				continue
 			}
 			lent[of] = of != nil
-			switch believes := s.v.BelievesAt(g.Acquisition, g.From); {
+			switch {
+			case of != nil && g.From <= a.Returned:
+				text = "its " + what + " prolongs " + s.v.EntryOf(s.v.Holder(of.Acquisition, of.Client)) + " as if it were its own"
 			case of != nil:
 				text = "a renewal prolongs " + s.v.EntryOf(s.v.Holder(of.Acquisition, of.Client)) + " as if it were its own"
-			case believes && first:
-				text += " only now, and believes so already"
-			case believes, s.v.KeepsAt(g, g.From):
-				text = fmt.Sprintf("is granted the lock again%s, by a %s", ByServers(s.v, g), s.again(a, g.From))
-			default:
-				text += ", and no longer waits for it"
+			case a.Returned < g.From:
+				text = s.late(a, g, i, text)
 			}
-			weight, k = weightLoss, paint.Amber
+			if of != nil || a.Returned < g.From {
+				weight, k = weightLoss, paint.Amber
+			}
 		}
 		s.add(Moment{
 			At: g.From, Place: PlaceOfGrant(s.v, g), step: StepOfGrant(s.v, g), order: OrderService,
@@ -83,6 +82,18 @@ func (s *story) grants() {
 		}, g.Acquisition)
 		s.grantEnds(g, who)
 	}
+}
+
+// late says what a grant is to a client whose Lock has returned: the i-th of all, of which a text would be said otherwise.
+func (s *story) late(a *history.Acquisition, g *history.Grant, i int, text string) string {
+	first := !slices.ContainsFunc(s.v.History.Grants[:i], func(o history.Grant) bool { return o.Acquisition == g.Acquisition })
+	switch believes := s.v.BelievesAt(g.Acquisition, g.From); {
+	case believes && first:
+		return text + " only now, and believes so already"
+	case believes, s.v.KeepsAt(g, g.From):
+		return fmt.Sprintf("is granted the lock again%s, by a %s", ByServers(s.v, g), s.again(a, g.From))
+	}
+	return text + ", and no longer waits for it"
 }
 
 func (s *story) grantEnds(g *history.Grant, who string) {
@@ -166,19 +177,31 @@ func (s *story) again(a *history.Acquisition, at trace.Instant) string {
 	return "late request of its own"
 }
 
-// Lender returns the entry of another client on which a grant rests, and the renewal that prolonged it; nil if there is none.
+// Lender returns the entry of another client on which a grant rests, and the request that prolonged it; nil if there is none. A request for the
+// lock does so if servers then have nothing of its sender's.
 func Lender(v *model.View, a *history.Acquisition, g *history.Grant) (of *history.Copy, what string) {
+	asks := g.From <= a.Returned
+	if asks && (v.Servers().Holds() != "" || slices.ContainsFunc(v.History.Copies, func(c history.Copy) bool { return StoodOn(&c, g) })) {
+		return nil, ""
+	}
 	for k := range v.History.Copies {
 		c := &v.History.Copies[k]
 		made := v.History.Acquisition(c.Acquisition)
 		own := c.Acquisition == a.ID || made != nil && model.SameOwner(made, a)
-		if g.From <= a.Returned || own || c.From > g.From || g.From >= c.To {
+		if own || c.From > g.From || g.From >= c.To || asks && c.Expires == trace.Never {
 			continue
 		}
-		for _, e := range v.Renewals {
-			if e.Does == trace.Execute && e.At == g.From && e.Node == c.Node && e.Peer == a.Client {
-				return c, e.What
-			}
+		of := func(purpose string) *trace.Event {
+			return first(v, g.From, func(e *trace.Event) bool {
+				return e.Does == trace.Execute && e.Node == c.Node && e.Peer == a.Client && e.Alt == purpose && (!asks || e.For == int(a.ID))
+			})
+		}
+		e := of(trace.ToRenew)
+		if e == nil && asks {
+			e = of(trace.ToAcquire)
+		}
+		if e != nil {
+			return c, e.What
 		}
 	}
 	return nil, ""

@@ -21,6 +21,9 @@ func (t *narrator) acquires(a *history.Acquisition) {
 		return
 	}
 	g := t.granted(a)
+	if g != nil && g.From > t.until { // it came of a later request
+		return
+	}
 	if before := t.before(a); before != nil && g != nil && g.To <= g.From && !slices.Contains(t.participants, before.ID) {
 		t.acquires(before) // which tells whose lease it is that was over before it was granted
 		t.leaves(before, g.From)
@@ -122,11 +125,14 @@ func (t *narrator) before(a *history.Acquisition) *history.Acquisition {
 }
 
 // granted returns what an acquisition was granted when its Lock returned; of grants that followed one another without a
-// gap, as when more servers than needed vote, the first.
-func (t *narrator) granted(a *history.Acquisition) *history.Grant {
-	g := t.v.LastGrant(a.ID, min(a.Returned, t.v.History.End))
+// gap, as when more servers than needed vote, the first. What was another's is not granted.
+func (t *narrator) granted(a *history.Acquisition) (g *history.Grant) {
 	for i := range slices.Backward(t.v.History.Grants) {
-		if o := &t.v.History.Grants[i]; g != nil && o.Acquisition == a.ID && o.From < g.From && g.From <= o.To {
+		o := &t.v.History.Grants[i]
+		if o.Acquisition != a.ID || o.From > min(a.Returned, t.v.History.End) || g != nil && (o.From >= g.From || g.From > o.To) {
+			continue
+		}
+		if of, _ := moments.Lender(t.v, a, o); of == nil {
 			g = o
 		}
 	}
@@ -204,7 +210,8 @@ func (t *narrator) lease(a *history.Acquisition, g *history.Grant) string {
 		if what == "" && c.From == g.From && given < ttl-ttl/10 && a.Unlocked > c.Expires && t.v.SetOnce(c) && !t.isOff(a.Client) { // else its release may have shortened it
 			ttl = given // the lock asks for less at first
 		}
-		if what == "lease" && c.From == g.From && given < ttl-ttl/10 && t.v.SetOnce(c) {
+		row := what == "connection" && a.HasDeadline && a.Deadline > c.Expires && !t.isOff(a.Client) // else the lock asks for less
+		if (what == "lease" || row) && c.From == g.From && given < ttl-ttl/10 && t.v.SetOnce(c) {
 			left = " " + spokenTime(given) + " left of" // it was granted before the lock was
 		}
 	}

@@ -21,7 +21,11 @@ func (t *narrator) leftBehind() {
 	a := t.taken(0)
 	for i := range t.v.History.Copies {
 		if c := &t.v.History.Copies[i]; a != nil && c.Acquisition == a.ID && c.From <= t.until && t.until < c.To {
-			why := cmp.Or(t.keptAlive(c, t.who(a)), t.omitted(c, t.who(a)))
+			why := t.keptAlive(c, t.who(a))
+			if why == "" && t.outlived(c, a) {
+				why = t.kept(c, t.who(a))
+			}
+			why = cmp.Or(why, t.omitted(c, t.who(a)))
 			if !slices.ContainsFunc(t.clauses, func(o clause) bool { return strings.Contains(o.what, why) }) { // of who waits for it
 				t.conclude(t.until, why, moments.Place{})
 			}

@@ -23,7 +23,7 @@ func (t *narrator) misdelete() {
 		t.acquires(by)
 		t.ends(by, t.until)
 		for i := range t.v.History.Removals {
-			if r := &t.v.History.Removals[i]; r.By == by.ID && r.At == t.until {
+			if r := &t.v.History.Removals[i]; r.By == by.ID && r.At == t.until && r.Ended != 0 {
 				t.removes(r, t.who(by))
 			}
 		}

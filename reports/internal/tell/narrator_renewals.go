@@ -107,7 +107,7 @@ func (t *narrator) unheeded(a *history.Acquisition, g *history.Grant) {
 	for _, m := range t.requests(a, g.From, t.until, trace.ToRenew) {
 		at := t.v.Answered(m)
 		switch {
-		case m.Executed < g.To || at > t.until || !model.IsRefusal(t.v.Messages[m.Answer].Detail):
+		case m.Executed < g.To || at > t.until || !t.refusesRenewal(t.v.Messages[m.Answer].Detail):
 		case a.CanLearn && t.v.BelievesAt(a.ID, at) && a.Noticed == trace.Never && !a.Told:
 			t.tell(at, moments.OrderBelief, t.who(a)+"'s renewal ("+m.What+")", t.outcome(m, at)+here+", but its lock gives no notice of that", moments.Place{})
 			return
@@ -115,6 +115,12 @@ func (t *narrator) unheeded(a *history.Acquisition, g *history.Grant) {
 			return
 		}
 	}
+}
+
+// refusesRenewal reports whether an answer says that what was to be renewed is no more.
+func (t *narrator) refusesRenewal(answer string) bool {
+	gone := t.v.Servers().Holds() == "session" && (strings.Contains(answer, "not found") || strings.Contains(answer, "expired"))
+	return gone || model.IsRefusal(answer)
 }
 
 // holdsAt reports whether a client believes at a moment that it holds the lock.
@@ -196,7 +202,7 @@ func (t *narrator) kept(c *history.Copy, who string) string {
 	a := t.v.History.Acquisition(c.Acquisition)
 	session := t.v.Servers().Holds() == "session" // which goes on as long as its process
 	switch {
-	case len(others) > 0 && a != nil && t.died(a):
+	case len(others) > 0 && a != nil && (t.died(a) || !t.v.BelievesAt(a.ID, t.until) && t.outlived(c, a)):
 		t.wrong(what, "prolongs another's")
 		return ": the renewals (" + what + ") of " + wording.Listing(others) + " keep it, which " + who + " had made"
 	case len(others) == 0 && a != nil && !session && t.renewsAfter(c, max(a.Unlocked, t.until.Add(-t.v.TTL(c.Client, a.Lock)))):
@@ -209,6 +215,12 @@ func (t *narrator) kept(c *history.Copy, who string) string {
 		return ": its last renewal (" + what + ") gave it an end at " + t.time(c.Expires)
 	}
 	return ""
+}
+
+// outlived reports whether an entry is older than its own client's last renewal would let it be.
+func (t *narrator) outlived(c *history.Copy, a *history.Acquisition) bool {
+	from := t.until.Add(-t.v.TTL(c.Client, a.Lock))
+	return c.Expires != trace.Never && c.From < from && !t.renewsAfter(c, from)
 }
 
 // runsOn says that the lease or the session of a client that has crashed has not ended yet, and whether a new leader of its servers has
@@ -258,7 +270,7 @@ func (t *narrator) prolongers(c *history.Copy, by trace.Instant) (clients []stri
 	return clients, what
 }
 
-// borrows tells of grants that rest on another client's entry, which a late renewal has prolonged first.
+// borrows tells of grants that rest on another client's entry, which a late renewal or a request for the lock has prolonged first.
 func (t *narrator) borrows(a *history.Acquisition) {
 	var told []*history.Copy
 	for i := range t.v.History.Grants {
@@ -268,7 +280,11 @@ func (t *narrator) borrows(a *history.Acquisition) {
 		}
 		if c, what := moments.Lender(t.v, a, g); c != nil && !slices.Contains(told, c) {
 			told = append(told, c)
-			t.tellOf(g.From, t.who(a)+"'s late renewal ("+what+")", "prolongs "+
+			request := t.who(a) + "'s late renewal (" + what + ")"
+			if g.From <= a.Returned {
+				request = t.who(a) + "'s " + what
+			}
+			t.tellOf(g.From, request, "prolongs "+
 				t.v.EntryOf(t.v.Holder(c.Acquisition, c.Client))+here+" as if it were its own", c.Node, moments.PlaceOfGrant(t.v, g))
 			t.wrong(what, "prolongs another's")
 		}
