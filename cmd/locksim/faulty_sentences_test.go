@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"testing"
 	"time"
@@ -421,6 +422,86 @@ var (
 		},
 		give: func(l *attempts, lease locks.Lease) error { return l.shedUnlock(lease) },
 	}
+	// waitsInVain has a master wait for its replica, and does not heed what that says.
+	waitsInVain = faulty{
+		authority: locks.Replicated,
+		take: func(l *attempts) (locks.Lease, error) {
+			value := l.p.RandomValue()
+			err := l.redis(locks.Reply.OK, "SET", "lock", value, "NX", "PX", "10000")
+			if err == nil {
+				_, err = l.p.Redis(0).Do(time.Second, "WAIT", "1", "500")
+			}
+			return locks.Lease{Value: value}, err
+		},
+		give: func(l *attempts, lease locks.Lease) error { return l.script("release", deleteOwn, lease.Value) },
+	}
+	// idles has a transaction which the servers end after half a second.
+	idles = faulty{
+		authority: locks.OneNode,
+		take: func(l *attempts) (locks.Lease, error) {
+			if l.conn == nil || l.conn.Over().Fired() {
+				conn, err := l.p.SQL().Connect(time.Second)
+				if err != nil {
+					return locks.Lease{}, err
+				}
+				l.conn = conn
+				if _, err := conn.Do(time.Second, locks.SQLStatement{Name: "set", Text: "SET idle_in_transaction_session_timeout = 500"}); err != nil {
+					return locks.Lease{}, err
+				}
+			}
+			if _, err := l.conn.Do(time.Second, locks.SQLStatement{Name: "begin", Text: "BEGIN"}); err != nil {
+				return locks.Lease{}, err
+			}
+			r, err := l.conn.Do(time.Second, locks.SQLStatement{Name: "acquire", Text: "SELECT pg_try_advisory_xact_lock($1)"}, advisory)
+			if err == nil && !r.True() {
+				_, err = l.conn.Do(time.Second, locks.SQLStatement{Name: "rollback", Text: "ROLLBACK"})
+				err = cmp.Or(err, locks.ErrNotAcquired)
+			}
+			return locks.Lease{}, err
+		},
+		give: func(l *attempts, _ locks.Lease) error {
+			_, err := l.conn.Do(time.Second, locks.SQLStatement{Name: "release", Text: "COMMIT"})
+			return err
+		},
+	}
+	// deletesEarly deletes a row that will be over in five seconds, before it makes its own.
+	deletesEarly = faulty{
+		take: func(l *attempts) (locks.Lease, error) {
+			if l.conn == nil {
+				conn, err := l.p.SQL().Connect(time.Second)
+				if err != nil {
+					return locks.Lease{}, err
+				}
+				l.conn = conn
+			}
+			if _, err := l.conn.Do(time.Second, locks.SQLStatement{Name: "expire", Text: "DELETE FROM leases WHERE name = $1 AND expires_at <= clock_timestamp() + 5000000000"}, "x"); err != nil {
+				return locks.Lease{}, err
+			}
+			value := l.p.RandomValue()
+			r, err := l.conn.Do(time.Second, locks.SQLStatement{Name: "acquire", Text: "INSERT INTO leases (name, owner, expires_at, version) " +
+				"VALUES ($1, $2, clock_timestamp() + 10000000000, 1) ON CONFLICT (name) DO NOTHING"}, "x", value)
+			if err == nil && r.Affected != 1 {
+				err = locks.ErrNotAcquired
+			}
+			return locks.Lease{Value: value}, err
+		},
+		give: func(l *attempts, lease locks.Lease) error {
+			_, err := l.conn.Do(time.Second, locks.SQLStatement{Name: "release", Text: "DELETE FROM leases WHERE name = $1 AND owner = $2"}, "x", lease.Value)
+			return err
+		},
+	}
+	// sessionAgain makes a new session when its own is gone, and says nothing of that.
+	sessionAgain = faulty{
+		authority: locks.OneNode,
+		take:      func(l *attempts) (locks.Lease, error) { return l.session(false) },
+		give:      func(l *attempts, _ locks.Lease) error { return l.p.Consul().DestroySession(time.Second, l.held) },
+	}
+	// saysSo has a session of which it says that it is gone.
+	saysSo = faulty{
+		authority: locks.OneNode,
+		take:      func(l *attempts) (locks.Lease, error) { return l.session(true) },
+		give:      func(l *attempts, _ locks.Lease) error { return l.p.Consul().DestroySession(time.Second, l.held) },
+	}
 	// line is a list of those who wait, in which one stays whose request to enter it is late.
 	line = faulty{
 		take: func(l *attempts) (locks.Lease, error) {
@@ -453,6 +534,32 @@ func (l *attempts) replaces(value string) error {
 	}
 	_, err = o.Put(time.Second, locks.Object{Name: "lock", Value: value}, w)
 	return err
+}
+
+// session takes the lock by a session that it renews, and has its end told, or makes another.
+func (l *attempts) session(tells bool) (locks.Lease, error) {
+	session, err := l.p.Consul().CreateSession(time.Second, 10*time.Second, nil)
+	if err != nil {
+		return locks.Lease{}, err
+	}
+	ok, err := l.p.Consul().Acquire(time.Second, "lock", session)
+	if l.held = session; err != nil || !ok {
+		return locks.Lease{}, cmp.Or(err, locks.ErrNotAcquired)
+	}
+	lost := l.p.NewSignal()
+	l.p.Go(func(p locks.Process) {
+		for range 10 {
+			p.Sleep(3 * time.Second)
+			_, err := p.Consul().RenewSession(time.Second, session)
+			if errors.Is(err, locks.ErrSessionExpired) && tells {
+				lost.Fire()
+				return
+			} else if errors.Is(err, locks.ErrSessionExpired) {
+				session, _ = p.Consul().CreateSession(time.Second, 10*time.Second, nil)
+			}
+		}
+	})
+	return locks.Lease{Lost: lost}, nil
 }
 
 // deleteOwn deletes a key that has one's own value.
@@ -717,6 +824,54 @@ lock: {algorithm: shedlock-postgres, ttl: 10s}
 servers: {kind: postgres}
 clients: {a: {work: 5s}, b: {start: 1s, work: 8s}}`, &asksForLess,
 			[]string{"a acquires the lock"}, []string{"left of"},
+		}, {
+			"a master that no replica follows", `
+lock: {algorithm: set-nx-lua-wait, ttl: 10s}
+servers: {replicas: 1}
+faults: [{at: 1ms, cut: {from: redis-1, to: redis-2}, for: 60s}, {after: {node: a, does: acquired}, promote: redis-2}]
+clients: {a: {start: 10ms, work: 3s}, b: {start: 1s, work: 3s}}`, &waitsInVain,
+			[]string{"a's SET is answered OK, though no replica has it (its WAIT is answered 0)"}, []string{"grants it nothing"},
+		}, {
+			"a transaction that is idle for longer than its client lets it be", `
+lock: {algorithm: pg-advisory}
+servers: {kind: postgres}
+clients: {a: {tasks: 2, work: 3s}}`, &idles,
+			[]string{"Its connection ends at ④, since its transaction was idle for 500 ms (its idle_in_transaction_session_timeout)"}, nil,
+		}, {
+			"a connection that somebody ends", `
+lock: {algorithm: pg-advisory}
+servers: {kind: postgres}
+faults: [{after: {node: a, does: acquired}, plus: 100ms, end-session: a}]
+clients: {a: {work: 3s}, b: {start: 10ms}}`, &idles,
+			[]string{"b"}, []string{"was idle"},
+		}, {
+			"a row that is deleted before its time", `
+lock: {algorithm: pg-advisory}
+servers: {kind: postgres}
+clients: {a: {work: 8s}, b: {start: 1ms, work: 1s}}`, &deletesEarly,
+			[]string{"b's DELETE is answered 1 row at", "b acquires the lock at"}, nil,
+		}, {
+			"a row that nobody else has deletes nothing", `
+lock: {algorithm: pg-advisory}
+servers: {kind: postgres}
+clients: {a: {tasks: 2, work: 8s}}`, &deletesEarly,
+			[]string{"a/0 acquires the lock"}, []string{"a/0's DELETE"},
+		}, {
+			"a session in the place of one that is gone", `
+lock: {algorithm: consul, ttl: 10s}
+servers: {kind: consul}
+clients: {a: {work: 200s}, b: {start: 1s, work: 1s}}
+faults: [{after: {node: a, does: acquired}, pause: a, for: 40s}]
+styles: attentive`, &sessionAgain,
+			[]string{"Its renewal (Session.Renew) is answered session not found at 43 s, but its lock gives no notice of that"}, nil,
+		}, {
+			"a session whose end is told", `
+lock: {algorithm: consul, ttl: 10s}
+servers: {kind: consul}
+clients: {a: {work: 200s}, b: {start: 1s, work: 1s}}
+faults: [{after: {node: a, does: acquired}, pause: a, for: 40s}]
+styles: attentive`, &saysSo,
+			[]string{"b"}, []string{"no notice of that"},
 		}, {
 			"an answer that is late is its sender's", `
 lock: {algorithm: set-nx-lua, ttl: 10s, timeout: 20s}

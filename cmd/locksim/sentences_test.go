@@ -61,6 +61,36 @@ func TestWhatIsSaidOfARunIsTrue(t *testing.T) {
 		says, never    []string
 	}{
 		{
+			"clients of a new master that are all", `
+lock: {algorithm: set-nx-lua, ttl: 10s}
+servers: {replicas: 1}
+clients: {a: {work: 3s}, b: {start: 2s, work: 1s}}
+faults: [{at: 0s, stall: {from: redis-1, to: redis-2}, for: 60s}, {at: 1s, promote: redis-2, redirect: [a, b], demote: 100ms}]`,
+			[]string{"redis-2 is made master at ⑤ without a's key and grants the lock to b at ⑦"}, []string{"only"},
+		}, {
+			"clients of a new master that are some", `
+lock: {algorithm: set-nx-lua, ttl: 10s}
+servers: {replicas: 1}
+clients: {a: {work: 3s}, b: {start: 2s, work: 1s}}
+faults: [{at: 0s, stall: {from: redis-1, to: redis-2}, for: 60s}, {at: 1s, promote: redis-2, redirect: b, demote: 100ms}]`,
+			[]string{"redis-2 is made master (only b learns of it) at ⑤ without a's key and grants the lock to b at ⑦"}, nil,
+		}, {
+			"what one task is told when another acquires the lock, and writes of one moment", `
+lock: {algorithm: etcd-shared-lease, ttl: 10s}
+servers: {kind: etcd}
+clients: {a: {tasks: 2, work: 2s}}`,
+			[]string{
+				"a/0 acquires the lock with a lease of 10 s and token 2 at ②, and a/1's Txn is answered with a/0's value. a/1 believes",
+				"a/0 writes with token 2: accepted as version 1 ⑦ 2.011s a/1 writes with token 2: accepted as version 2, DAMAGE",
+				"the resource was consistent until ⑦",
+			}, nil,
+		}, {
+			"one who waits for itself", `
+lock: {algorithm: set-nx-lua, ttl: 5s}
+clients: {a: {enters: 2, work: 1s}}
+progress: 3s`,
+			[]string{"asks for it again at ②. a holds it itself, and waits too long"}, []string{"still holds"},
+		}, {
 			"a renewal that is refused gives no earlier end", `
 lock: {algorithm: watchdog, ttl: 10s, renew: 8s}
 clients: {a: {work: 30s}, b: {start: 500ms, work: 5s, retry: 100ms}}

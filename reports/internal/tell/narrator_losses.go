@@ -1,7 +1,9 @@
 package tell
 
 import (
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -36,8 +38,7 @@ func (t *narrator) waitsForItself(a *history.Acquisition, by trace.Instant) {
 	g := t.v.LastGrant(a.ID, by)
 	for i := range t.v.History.Waits {
 		w := &t.v.History.Waits[i]
-		own := w.Client == a.Client && w.Task == a.Task && a.Returned <= w.From && t.v.BelievesAt(a.ID, w.From)
-		if !own || g == nil || g.To <= w.From || w.To < g.To {
+		if !t.waitsFor(w, a) || g == nil || g.To <= w.From || w.To < g.To {
 			continue
 		}
 		what := "asks for it again" + here
@@ -120,19 +121,31 @@ func (t *narrator) lapses(a *history.Acquisition, g *history.Grant) {
 
 // idle says that servers ended a connection because no statement came by it for so long; "" if that is not why.
 func (t *narrator) idle(a *history.Acquisition, g *history.Grant) string {
-	limit := t.v.Servers().IdleTimeout
+	limit, set := t.v.Servers().IdleTimeout, false
 	last := trace.Never
 	for i := range t.v.Messages {
-		if m := &t.v.Messages[i]; m.From == a.Client && !m.Reply && t.v.IsServer(m.To) && m.Executed < g.To {
-			last = m.Executed
+		m := &t.v.Messages[i]
+		if o := t.v.History.Acquisition(m.For); m.Reply || m.From != a.Client || o != nil && o.Task != a.Task || !t.v.IsServer(m.To) || m.Executed >= g.To {
+			continue
+		}
+		last = m.Executed
+		if is := idleInTransaction.FindStringSubmatch(m.Detail); is != nil { // for its connection
+			ms, _ := strconv.Atoi(is[1])
+			limit, set = time.Duration(ms)*time.Millisecond, true
 		}
 	}
 	since := g.To.Sub(last)
 	if limit == 0 || g.Ended != history.BySessionLoss || since < limit-limit/100 || since > limit+limit/100 { // by the server's clock
 		return ""
 	}
+	if set {
+		return ", since its transaction was idle for " + spokenExactly(limit) + " (its idle_in_transaction_session_timeout)"
+	}
 	return ", since the servers end connections that are idle for " + spokenExactly(limit)
 }
+
+// idleInTransaction is what a statement sets for its connection, in milliseconds.
+var idleInTransaction = regexp.MustCompile(`(?i)set idle_in_transaction_session_timeout (?:=|to) '?(\d+)`)
 
 // silent says that servers ended a connection because TCP's keep-alive found its client's machine silent for so long; "" if that is not
 // why. It probes eight times in that time (see [sim.Conn.KeepAlive]).

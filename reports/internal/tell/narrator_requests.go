@@ -42,7 +42,7 @@ func (t *narrator) assumes(a *history.Acquisition) {
 		} else if m, nth := t.lastAsk(a); m != nil {
 			outcome := t.outcome(m, a.Returned)
 			if t.accepted(a) {
-				outcome += here + ", though that grants it nothing"
+				outcome += here + ", though " + cmp.Or(t.onNoReplica(m, a), "that grants it nothing")
 			}
 			if outcome != "" { // told when it is heard of
 				t.hears(a, min(t.v.Answered(m), a.Returned), t.who(a)+"'s "+nth+m.What, outcome)
@@ -69,9 +69,42 @@ func (t *narrator) relies(a *history.Acquisition) {
 	if m == nil {
 		return
 	}
+	t.clears(a, m)
 	if outcome := t.outcome(m, a.Returned); outcome != "" {
 		t.hears(a, min(t.v.Answered(m), a.Returned), t.who(a)+"'s "+nth+m.What, outcome)
 	}
+}
+
+// clears tells of the request right before one for the lock if it is answered otherwise than before: it has found something to do.
+func (t *narrator) clears(a *history.Acquisition, ask *model.Sent) {
+	var last *model.Sent
+	before := ""
+	for i := range t.v.Messages {
+		m := &t.v.Messages[i]
+		if m.Reply || m.From != a.Client || m.To != ask.To || m.What == ask.What || m.Sent < a.Invoked || t.v.Answered(m) > ask.Sent || !t.isOf(m, a) {
+			continue
+		}
+		before = ""
+		if last != nil && m.What == last.What && m.Detail == last.Detail {
+			before = t.outcome(last, ask.Sent)
+		}
+		last = m
+	}
+	if outcome := t.outcome(cmp.Or(last, ask), ask.Sent); before != "" && outcome != before {
+		t.hears(a, t.v.Answered(last), t.who(a)+"'s "+last.What, outcome)
+	}
+}
+
+// onNoReplica says that no replica has what a server has accepted, which its client was told before Lock returned; "" if not.
+func (t *narrator) onNoReplica(ask *model.Sent, a *history.Acquisition) string {
+	for i := range t.v.Messages {
+		m := &t.v.Messages[i]
+		waits := !m.Reply && m.From == a.Client && m.To == ask.To && m.What == "WAIT" && ask.Sent <= m.Sent && t.isOf(m, a)
+		if waits && t.v.Answered(m) <= a.Returned && t.v.Messages[m.Answer].Detail == "(integer) 0" {
+			return "no replica has it (its WAIT is answered 0)"
+		}
+	}
+	return ""
 }
 
 // givesBack tells of requests of which nobody knows what servers make of them, while another client holds: of Unlock, if they come again, and

@@ -22,17 +22,22 @@ func (t *narrator) stall() {
 		t.checkersWords()
 		return
 	}
-	if a := t.lastHolder(); a != nil {
-		t.acquires(a)
-		if g := t.v.LastGrant(a.ID, t.until); g != nil && t.v.BelievesAt(a.ID, t.until) {
-			t.revives(a, t.until)
+	holder := t.lastHolder()
+	if holder != nil {
+		t.acquires(holder)
+		if g := t.v.LastGrant(holder.ID, t.until); g != nil && t.v.BelievesAt(holder.ID, t.until) {
+			t.revives(holder, t.until)
 		}
 	}
 	t.lateAsks()
 	votes := t.firstSplit()
 	for i := range t.v.History.Waits {
 		if w := &t.v.History.Waits[i]; w.From <= t.until && t.until <= w.To || t.hasVote(w, votes) {
-			t.tell(w.From, moments.OrderBelief, t.v.Waiter(w), "asks for the lock", moments.Place{Lane: moments.BeliefLane(t.v.Waiter(w)), Key: ""})
+			what := "asks for the lock"
+			if holder != nil && t.waitsFor(w, holder) {
+				what = "asks for it again"
+			}
+			t.tell(w.From, moments.OrderBelief, t.v.Waiter(w), what, moments.Place{Lane: moments.BeliefLane(t.v.Waiter(w)), Key: ""})
 		}
 	}
 	who, vain := t.v.Waiter(waiter), "waits "+inVain(waiter)+": nobody acquires the lock for "+spokenExactly(t.v.Run.Case.Scenario.Progress)
@@ -57,6 +62,11 @@ func (t *narrator) stall() {
 		blocked += who + " "
 	}
 	t.clauses = append(t.clauses, clause{at: t.until, step: math.MaxUint64, order: orderLast, what: blocked + vain + here, silent: true})
+}
+
+// waitsFor reports whether somebody waits for what it believes that it holds itself.
+func (t *narrator) waitsFor(w *history.Wait, a *history.Acquisition) bool {
+	return w.Client == a.Client && w.Task == a.Task && a.Returned <= w.From && t.v.BelievesAt(a.ID, w.From)
 }
 
 // lateAsks tells of the first request of each Lock if that has given up when a server executes the request, where nobody knows what the servers
@@ -515,6 +525,9 @@ func (t *narrator) blocked() string {
 	if a := t.lastHolder(); a != nil && t.v.BelievesAt(a.ID, t.until) {
 		if g := t.v.LastGrant(a.ID, t.until); g != nil && g.To <= t.until {
 			return t.who(a) + " still believes that it holds it, and "
+		}
+		if w := t.waiting(); w != nil && t.waitsFor(w, a) {
+			return t.who(a) + " holds it itself, and "
 		}
 		return t.who(a) + " still holds it, and "
 	}
