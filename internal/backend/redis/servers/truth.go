@@ -23,6 +23,7 @@ type truth struct {
 	quorum  int      // at how many places a key must be for it to be a grant
 	keyed   []keyed  // by place: first those of the first server, in the order of the keys
 	origins []origin // of the copies, by the same index
+	noted   []uint64 // the requests that have put a note in the place of a grant
 }
 
 // keyed is one of the lock's keys on one server, as far as it is there.
@@ -142,6 +143,7 @@ func (t *truth) carriedOut(i int, s *redis.Server, r *redis.Request, changes []r
 		case t.notes(r, change) || t.abandons(i, r, s, change):
 			t.gone(i, history.Deleted)
 			did.removed = did.removed || there
+			t.noted = append(t.noted, r.Sent)
 			t.putBack(i, r, s, change)
 		case there && change.Op == redis.OpDeadline && !t.owns(i, r):
 			did.entered = t.meddled(i, r, s, change) || did.entered
@@ -323,7 +325,7 @@ func (t *truth) Applied(s *redis.Server, changes []redis.Change) {
 
 // confirmed counts a copy that a replica has made. A grant that stands already is not begun again.
 func (t *truth) confirmed(i int) {
-	if t.Authority == locks.Replicated && !slices.Contains(t.Granted, t.origins[t.keyed[i].copy].sent) {
+	if t.Authority == locks.Replicated && t.keyed[i].copy >= 0 && !slices.Contains(t.Granted, t.origins[t.keyed[i].copy].sent) {
 		t.count(i)
 	}
 }
@@ -371,6 +373,9 @@ func (t *truth) copied(i int, writer *redis.Request, kind redis.Kind, s *redis.S
 	id, o := history.ID(writer.Tag), origin{sent: writer.Sent, wrote: writer.Sent, ends: trace.Never}
 	if from := t.source(writer, kind); from >= 0 {
 		id, o = t.Copies[from].Acquisition, t.origins[from]
+	} else if slices.Contains(t.noted, writer.Sent) {
+		t.gone(i, history.Overwritten)
+		return
 	}
 	t.begin(i, s, id, writer.Client, o)
 	t.expires(i, s)
