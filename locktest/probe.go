@@ -43,6 +43,7 @@ type prober struct {
 	waits    bool // the lock waits for replicas
 	key      candidate
 	unclear  string        // why the key does not say who holds; "": it does
+	begins   time.Duration // when a client begins that is to be gone
 	ttl      time.Duration // of scenarios; 0: the one that is usual on such servers
 	stuck    error         // a run that has not come back
 }
