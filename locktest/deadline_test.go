@@ -47,6 +47,30 @@ func TestADeadlineAfterTheLeaseIsFoundOnAllServers(t *testing.T) {
 	}
 }
 
+// wallStating states its deadline by a clock that somebody may set.
+type wallStating struct {
+	locks.Lock
+	p locks.Process
+}
+
+func (s *wallStating) Acquire(wait time.Duration) (locks.Lease, error) {
+	lease, err := s.Lock.Acquire(wait)
+	lease.Deadline = locks.WallDeadline(s.p.Wall().Add(5 * time.Second))
+	return lease, err
+}
+
+// TestALockWithADeadlineIsNotComparedWithOneThatHasNone: holders of the reference lock can heed none.
+func TestALockWithADeadlineIsNotComparedWithOneThatHasNone(t *testing.T) {
+	l := of("mysql-lease-row", locks.Options{TTL: 10 * time.Second})
+	found, err := locktest.Check(func(p locks.Process) (locks.Lock, error) {
+		lock, err := l.build(p)
+		return &wallStating{lock, p}, err
+	}, locktest.Options{Only: []locktest.Promise{locktest.ExclusionUntilDeadline}})
+	require.NoError(t, err)
+	require.NotNil(t, found)
+	require.Contains(t, found.Blame, "states no deadline that its holders could heed")
+}
+
 // hash is a lock in a hash that stays: who has it, and until when by the server's time. Nothing but an attempt shows that its lease is
 // over.
 type hash struct{ p locks.Process }

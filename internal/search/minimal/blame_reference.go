@@ -76,6 +76,8 @@ func (r *reducer) compared(c *Counterexample) Blame {
 	switch {
 	case t.shares && t.deaf && c.Property == checker.SilentLoss && r.states(tells):
 		return Untold(name)
+	case t.shares && reference.Deadline == locks.NoClock && r.heedsDeadline():
+		return Blame{Reference: name, Text: name + " violates it " + where + ", too, but states no deadline that its holders could heed"}
 	case t.shares:
 		return Blame{Party: AnyLock, Reference: name, Text: name + " violates it " + where + ", too", Deaf: t.deaf}
 	case kept == 0 && t.instead != "":
@@ -85,6 +87,11 @@ func (r *reducer) compared(c *Counterexample) Blame {
 	}
 	text := fmt.Sprintf("%s keeps the property %s (runs compared: %d)", name, where, kept)
 	return Blame{Party: ThisLock, Reference: name, Text: text}
+}
+
+// heedsDeadline reports whether a participant stops at the deadline that its lock states.
+func (r *reducer) heedsDeadline() bool {
+	return slices.ContainsFunc(r.seen.participants(), func(a *history.Acquisition) bool { return a.HasDeadline && a.Style == history.Careful })
 }
 
 // tellsNothing reports whether a participant that heeds notices of loss, which its lock states, was given none, a lease after it had lost
