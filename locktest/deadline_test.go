@@ -71,6 +71,18 @@ func TestALockWithADeadlineIsNotComparedWithOneThatHasNone(t *testing.T) {
 	require.Contains(t, found.Blame, "states no deadline that its holders could heed")
 }
 
+// TestADeadlineAllowsForTheUnitsOfAServer: memcached ends an item up to a second early, as it always does.
+func TestADeadlineAllowsForTheUnitsOfAServer(t *testing.T) {
+	l := of("memcached-cas", locks.Options{TTL: 10 * time.Second})
+	found, err := locktest.Check(func(p locks.Process) (locks.Lock, error) {
+		lock, err := l.build(p)
+		return &stating{lock, p, 9800 * time.Millisecond}, err
+	}, locktest.Options{Only: []locktest.Promise{locktest.ExclusionUntilDeadline}})
+	require.NoError(t, err)
+	require.NotNil(t, found)
+	require.Contains(t, found.Blame, "this lock: it states a deadline that does not allow for the units")
+}
+
 // hash is a lock in a hash that stays: who has it, and until when by the server's time. Nothing but an attempt shows that its lease is
 // over.
 type hash struct{ p locks.Process }

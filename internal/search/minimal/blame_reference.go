@@ -22,11 +22,8 @@ func (r *reducer) compared(c *Counterexample) Blame {
 	renewed := lock.Renews || lock.Extends && r.now.Lock.Renew > 0
 	stale, gaveUp := slices.Contains(c.form.causes, belated), slices.Contains(c.form.causes, givesUp)
 	name := locks.ReferenceOf(&lock, renewed || gaveUp) // one that keeps what it holds
-	switch {
-	case r.tellsNothing():
-		return Blame{Party: ThisLock, Text: "it states a notice of loss, and gives none for a lease and longer"}
-	case r.statesTooMuch():
-		return Blame{Party: ThisLock, Text: "it states a deadline that is later than the end of what it was granted"}
+	if text := r.misstates(); text != "" {
+		return Blame{Party: ThisLock, Text: text}
 	}
 	states := r.states(deadline)
 	if (stale || states) && name == "set-nx-lua" && r.now.Servers.Replicas == 0 {
@@ -89,6 +86,19 @@ func (r *reducer) compared(c *Counterexample) Blame {
 	return Blame{Party: ThisLock, Reference: name, Text: text}
 }
 
+// misstates says what a lease tells its holder that is not so; "" if nothing is known to be.
+func (r *reducer) misstates() string {
+	switch {
+	case r.tellsNothing():
+		return "it states a notice of loss, and gives none for a lease and longer"
+	case r.statesTooMuch():
+		return "it states a deadline that is later than the end of what it was granted"
+	case r.statesUnits():
+		return "it states a deadline that does not allow for the units in which its server counts a time to live"
+	}
+	return ""
+}
+
 // heedsDeadline reports whether a participant stops at the deadline that its lock states.
 func (r *reducer) heedsDeadline() bool {
 	return slices.ContainsFunc(r.seen.participants(), func(a *history.Acquisition) bool { return a.HasDeadline && a.Style == history.Careful })
@@ -118,6 +128,21 @@ func (r *reducer) statesTooMuch() bool {
 		a := h.Acquisition(g.Acquisition)
 		return a != nil && slices.Contains(v.Acquisitions, a.ID) && a.Style == history.Careful && a.HasDeadline &&
 			g.Ended == history.ByDeadline && g.To == grantedUntil(h, a.ID) && g.To <= v.At && v.At < a.Deadline
+	})
+}
+
+// statesUnits reports whether a participant that heeds deadlines was stated one after the moment at which a server ended its entry early, by no
+// more than servers of the kind may, though all clocks are right.
+func (r *reducer) statesUnits() bool {
+	h, v, early := r.seen.result.History, r.seen.violation, r.now.Servers.Facts().Early
+	wrong := func(f sim.Fault) bool { return f.Action.Kind == sim.SetClock }
+	if early == 0 || len(r.now.Clocks) > 0 || slices.ContainsFunc(r.now.Faults, wrong) {
+		return false
+	}
+	return slices.ContainsFunc(h.Copies, func(c history.Copy) bool {
+		a := h.Acquisition(c.Acquisition)
+		return a != nil && slices.Contains(v.Acquisitions, a.ID) && a.Style == history.Careful && a.HasDeadline &&
+			c.Gone == history.Expired && c.To <= v.At && v.At < a.Deadline && grantedUntil(h, a.ID).Sub(c.To) <= early
 	})
 }
 
