@@ -892,6 +892,6 @@ grant acquisition=1 client=a from=3ms to=30s ended=deadline
 grant acquisition=2 client=b from=18.02s to=19.001s ended=unlock
 copy node=redis-1 acquisition=1 client=a from=3ms to=18.01s expires=30s gone=evicted
 copy node=redis-1 acquisition=2 client=b from=18.02s to=19.001s gone=deleted`, renewals...)
-	require.Contains(t, story, "which does not learn of it")
+	require.Contains(t, story, "redis-1 grants the lock to a with a lease of 10 s (a does not learn of it) and grants the lock to b at 18 s")
 	require.NotContains(t, story, "which a renews")
 }

@@ -61,6 +61,32 @@ func TestWhatIsSaidOfARunIsTrue(t *testing.T) {
 		says, never    []string
 	}{
 		{
+			"a grant that came before, of a Lock that returned with a later one", `
+lock: {algorithm: redlock-py, ttl: 1s}
+servers: {masters: 3}
+clients: {a: {}, b: {start: 500ms, wait: 100ms, again: 250ms}}
+network: {latency: 100µs, links: [{from: b, to: [redis-1, redis-3], latency: 5ms}]}
+clocks: {b: {rate: 5620ppm}, redis-2: {rate: 5540ppm}}
+faults: [{after: {node: a, does: start}, stall: {from: a, to: redis-3, oneway: true}, for: 1s}]`,
+			[]string{"redis-1 and redis-2 grant the lock to a with a lease of 1 s at ②. a's key expires too early on redis-2 at ④, and redis-2 and redis-3 grant the lock to b"},
+			[]string{"to b at ⑥, although it is promised to a until 9.16 µs later. redis-1"},
+		}, {
+			"a release of a refused try that is not answered", `
+lock: {algorithm: redlock-py}
+servers: {masters: 3}
+clients: {a: {}, b: {start: 1ms}}
+faults: [{after: {node: a, does: acquired}, pause: redis-1}]
+progress: 80s`,
+			[]string{"b's EVAL to redis-1 is not answered, Lock does not return, and b waits forever"}, []string{"last request"},
+		}, {
+			"a request for a lease that is not answered", `
+lock: {algorithm: etcd-no-recheck, ttl: 2s}
+servers: {kind: etcd}
+clients: {a: {again: 500ms}}
+faults: [{after: {node: etcd-1, does: receive}, nth: 2, crash: etcd-1, kind: host, restart: 1ms}, {before: {node: etcd-1, does: execute}, error: "etcdserver: request timed out"}]
+progress: 16s`,
+			[]string{"a's LeaseGrant to etcd-1 is not answered, Lock does not return, and a waits forever"}, nil,
+		}, {
 			"clients of a new master that are all", `
 lock: {algorithm: set-nx-lua, ttl: 10s}
 servers: {replicas: 1}
@@ -383,7 +409,7 @@ servers: {kind: object}
 progress: 15s
 clients: {a: {wait: try}, b: {start: 10s, work: 1s}}
 faults: [{after: {node: store-1, does: execute, what: acquire}, break: this, lose: reply}]`,
-			[]string{"a's put-if-absent to store-1 is executed, and one connection of store-1 breaks before the answer has arrived at ②", "which keeps out b. •"},
+			[]string{"a's put-if-absent to store-1 is executed, and one connection of store-1 breaks at ② before the answer has arrived", "which keeps out b. •"},
 			[]string{"never arrives"},
 		},
 	} {

@@ -416,9 +416,9 @@ func (t *narrator) breaks(f *model.Fault) string {
 	}
 	switch what := f.Of.Action.String(); {
 	case strings.Contains(what, "lose: request"):
-		text += " before the request has arrived"
+		text += here + " before the request has arrived"
 	case strings.Contains(what, "lose: reply"):
-		text += " before the answer has arrived"
+		text += here + " before the answer has arrived"
 	}
 	return text
 }

@@ -1,6 +1,7 @@
 package tell
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -40,9 +41,11 @@ func (t *narrator) acquires(a *history.Acquisition) {
 		t.tell(a.Returned, moments.OrderBelief, who, "acquires the lock"+again+t.tokenTerm(a, " with"), moments.PlaceOfBelief(t.v, a))
 	case a.Outcome == history.Failed && slices.ContainsFunc(t.clauses, func(c clause) bool { return c.made == a }): // that says enough
 	case a.Outcome == history.Failed:
-		t.grants(a, g, again, ", which does not take it")
+		t.grants(a, g, again, " ("+who+" does not take it)")
 	case a.Outcome != history.OK:
-		t.grants(a, g, again, ", which does not learn of it")
+		t.grants(a, g, again, " ("+who+" does not learn of it)")
+	case g.From < t.grantedBy(a, a.Returned).From: // with which Lock returned
+		t.grants(a, g, again, "")
 	case t.isLate(a, g):
 		t.grants(a, g, again, "")
 		t.tell(a.Returned, moments.OrderBelief, who, t.learns(a), moments.PlaceOfBelief(t.v, a))
@@ -99,7 +102,7 @@ func (t *narrator) begins() {
 	if first.first == nil || slices.ContainsFunc(t.clauses, between) {
 		if lease := t.lease(a, g); lease != "" && !strings.Contains(first.what, lease) {
 			to := " the lock to " + t.who(a)
-			if strings.Contains(first.what, ", which ") { // does not take it, or learn of it: nor does it renew it knowingly
+			if a.Outcome != history.OK { // it does not take it, or learn of it: nor does it renew it knowingly
 				lease = strings.Replace(lease, renewed, "", 1)
 			}
 			lease = strings.Replace(lease, renewed, ", which "+t.who(a)+" renews,", 1)
@@ -124,12 +127,19 @@ func (t *narrator) before(a *history.Acquisition) *history.Acquisition {
 	return last
 }
 
-// granted returns what an acquisition was granted when its Lock returned; of grants that followed one another without a
-// gap, as when more servers than needed vote, the first. What was another's is not granted.
-func (t *narrator) granted(a *history.Acquisition) (g *history.Grant) {
+// granted returns what an acquisition was granted when its Lock returned, or before what is told if that came later. What was another's is
+// not granted.
+func (t *narrator) granted(a *history.Acquisition) *history.Grant {
+	returned := min(a.Returned, t.v.History.End)
+	return cmp.Or(t.grantedBy(a, min(returned, t.until)), t.grantedBy(a, returned))
+}
+
+// grantedBy returns what an acquisition was last granted by a moment; of grants that followed one another without a gap, as when more
+// servers than needed vote, the first.
+func (t *narrator) grantedBy(a *history.Acquisition, at trace.Instant) (g *history.Grant) {
 	for i := range slices.Backward(t.v.History.Grants) {
 		o := &t.v.History.Grants[i]
-		if o.Acquisition != a.ID || o.From > min(a.Returned, t.v.History.End) || g != nil && (o.From >= g.From || g.From > o.To) {
+		if o.Acquisition != a.ID || o.From > at || g != nil && (o.From >= g.From || g.From > o.To) {
 			continue
 		}
 		if of, _ := moments.Lender(t.v, a, o); of == nil {

@@ -203,13 +203,21 @@ func (t *narrator) lastWord(w *history.Wait) {
 
 // unanswered names a request that is not answered for long, after which nothing more is asked; "" if there is none.
 func (t *narrator) unanswered(w *history.Wait) string {
-	_, list := t.asked(w)
+	a, _ := t.asked(w)
+	if a == nil {
+		return ""
+	}
+	purposes := []string{trace.ToAcquire, trace.ToLook, trace.ToRelease}
+	if t.forever(w) {
+		purposes = append(purposes, "") // as requests for leases
+	}
+	list := t.requests(a, w.From, t.until, purposes...)
 	if len(list) == 0 {
 		return ""
 	}
 	last := list[len(list)-1].Sent
 	i := slices.IndexFunc(list, func(m *model.Sent) bool { // a watch may be answered late
-		return m.Purpose == trace.ToAcquire && t.v.Answered(m) > t.until && last.Sub(m.Sent) < t.soon()
+		return m.Purpose != trace.ToLook && m.What != "SUBSCRIBE" && t.v.Answered(m) > t.until && last.Sub(m.Sent) < t.soon()
 	})
 	if i < 0 || !t.forever(w) && t.until.Sub(last) < t.v.Run.Case.Scenario.Progress/2 {
 		return ""
