@@ -836,7 +836,10 @@ clients: {a: {start: 10ms, work: 3s}, b: {start: 1s, work: 3s}}`, &waitsInVain,
 lock: {algorithm: pg-advisory}
 servers: {kind: postgres}
 clients: {a: {tasks: 2, work: 3s}}`, &idles,
-			[]string{"Its connection ends at ④, since its transaction was idle for 500 ms (its idle_in_transaction_session_timeout)"}, nil,
+			[]string{
+				"Its connection ends at ④, since its transaction was idle for 500 ms (its idle_in_transaction_session_timeout)",
+				"while a/0 is still in its critical section, since its transaction was idle",
+			}, nil,
 		}, {
 			"a connection that somebody ends", `
 lock: {algorithm: pg-advisory}

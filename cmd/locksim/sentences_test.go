@@ -87,6 +87,21 @@ faults: [{after: {node: etcd-1, does: receive}, nth: 2, crash: etcd-1, kind: hos
 progress: 16s`,
 			[]string{"a's LeaseGrant to etcd-1 is not answered, Lock does not return, and a waits forever"}, nil,
 		}, {
+			"a request for a list that is not answered", `
+lock: {algorithm: s3-epoch, ttl: 3s}
+servers: {kind: object}
+clients: {a: {}}
+faults: [{before: {node: store-1, does: reply, what: look}, crash: store-1, kind: host, restart: 1ms}]
+progress: 24s`,
+			[]string{"a's list to store-1 is not answered, Lock does not return, and a waits forever"}, []string{"is executed"},
+		}, {
+			"two releases of one moment, of which the later one deletes another's", `
+lock: {algorithm: s3-lockfile, ttl: 15s, timeout: 5ms}
+servers: {kind: object}
+clients: {a: {sections: 2, think: 2s}, b: {start: 1ms}}
+faults: [{after: {node: store-1, does: receive, what: release}, pause: store-1, for: 2s}]`,
+			[]string{"store-1 goes on at ⑦ and grants the lock to b at ⑧, and a's late release (delete) deletes b's object at ⑨"}, nil,
+		}, {
 			"clients of a new master that are all", `
 lock: {algorithm: set-nx-lua, ttl: 10s}
 servers: {replicas: 1}

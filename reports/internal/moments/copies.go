@@ -124,7 +124,7 @@ func (s *story) removals() {
 		r := &s.v.History.Removals[i]
 		who := s.v.Holder(r.By, r.Client)
 		m := Moment{
-			At: r.At, Place: PlaceOfRemoval(s.v, r), order: OrderService, Who: r.Node,
+			At: r.At, Place: PlaceOfRemoval(s.v, r), step: StepOfRemoval(s.v, r), order: OrderService, Who: r.Node,
 			Ink: paint.Amber, Weight: weightLoss, Sign: timeline.SignDeleted,
 		}
 		switch {

@@ -152,6 +152,9 @@ func taker(v *model.View, c *history.Copy) *trace.Event {
 	}
 	for i := range v.History.Removals {
 		if r := &v.History.Removals[i]; r.Ended == c.Acquisition && r.At == c.To && r.Node == c.Node {
+			if e := Remover(v, r); e != nil {
+				return e
+			}
 			client = r.Client
 		}
 	}
@@ -241,14 +244,35 @@ func RequestAt(v *model.View, node, client string, at trace.Instant, purpose str
 	return cmp.Or(of(false), of(true))
 }
 
+// StepOfRemoval returns the step in which a server carried out a release.
+func StepOfRemoval(v *model.View, r *history.Removal) uint64 {
+	if e := Remover(v, r); e != nil {
+		return e.Seq
+	}
+	return StepAt(v, r.At, OrderService, PlaceOfRemoval(v, r))
+}
+
 // Remover returns the request that deleted or shortened another's entry, or could have; nil if the trace has none.
 func Remover(v *model.View, r *history.Removal) *trace.Event {
-	e := first(v, r.At, func(e *trace.Event) bool {
+	before := 0 // of the same client, in the same moment
+	for i := range v.History.Removals {
+		if o := &v.History.Removals[i]; o == r {
+			break
+		} else if o.At == r.At && o.Client == r.Client && o.Node == r.Node {
+			before++
+		}
+	}
+	var last *trace.Event
+	first(v, r.At, func(e *trace.Event) bool {
 		asks := e.Alt == trace.ToAcquire || e.Alt == trace.ToLook
-		return e.Does == trace.Execute && e.Peer == r.Client && e.Node == r.Node && !asks
+		if e.Does == trace.Execute && e.Peer == r.Client && e.Node == r.Node && !asks {
+			last = e
+			before--
+		}
+		return before < 0
 	})
-	if e != nil {
-		return e
+	if last != nil {
+		return last
 	}
 	if e := RequestAt(v, r.Node, r.Client, r.At, trace.ToRelease); e != nil || r.Node != model.KeeperOf(v.Servers()) {
 		return e

@@ -114,7 +114,7 @@ func (t *narrator) lapses(a *history.Acquisition, g *history.Grant) {
 			}
 		}
 		t.lastRenewal(a, g)
-		t.tellOfEnd(g, t.who(a)+"'s "+what, verb+here+t.idle(a, g)+t.silent(a, g)+t.meanwhile(a, g))
+		t.tellOfEnd(g, t.who(a)+"'s "+what, verb+here+t.meanwhile(a, g)+t.idle(a, g)+t.silent(a, g))
 		t.unheeded(a, g)
 	}
 }
@@ -317,18 +317,23 @@ func (t *narrator) removes(r *history.Removal, whose string) {
 		t.wrong(e.What, moments.Ends(t.v, r)+" another's")
 	}
 	verb := moments.Ends(t.v, r) + " "
+	say := func(who, what string) {
+		t.add(clause{
+			at: r.At, step: moments.StepOfRemoval(t.v, r), order: moments.OrderService, who: who, what: what, node: t.named(r.Node), place: moments.PlaceOfRemoval(t.v, r),
+		})
+	}
 	switch {
 	case r.Again:
-		t.tellOf(r.At, release, verb+"the "+t.v.Servers().Entry()+" of its own later try"+t.sameValue(by, r), r.Node, moments.PlaceOfRemoval(t.v, r))
+		say(release, verb+"the "+t.v.Servers().Entry()+" of its own later try"+t.sameValue(by, r))
 	case by != nil && by.Outcome == history.OK:
 		t.acquires(by)
 		t.leaves(by, r.At)
-		t.tellOf(r.At, release, verb+t.v.EntryOf(whose), r.Node, moments.PlaceOfRemoval(t.v, r))
+		say(release, verb+t.v.EntryOf(whose))
 	case moments.Background(t.v, r) != nil:
-		t.tellOf(r.At, who, "is refused the lock, but a background task of its lock sends "+moments.Background(t.v, r).What+
-			" though Unlock is not called, and so "+verb+t.v.EntryOf(whose), r.Node, moments.PlaceOfRemoval(t.v, r))
+		say(who, "is refused the lock, but a background task of its lock sends "+moments.Background(t.v, r).What+
+			" though Unlock is not called, and so "+verb+t.v.EntryOf(whose))
 	default:
-		t.tellOf(r.At, who, "is refused the lock, unlocks all the same, and so "+verb+t.v.EntryOf(whose), r.Node, moments.PlaceOfRemoval(t.v, r))
+		say(who, "is refused the lock, unlocks all the same, and so "+verb+t.v.EntryOf(whose))
 	}
 	t.compares(r, by)
 }

@@ -217,7 +217,7 @@ func (t *narrator) unanswered(w *history.Wait) string {
 	}
 	last := list[len(list)-1].Sent
 	i := slices.IndexFunc(list, func(m *model.Sent) bool { // a watch may be answered late
-		return m.Purpose != trace.ToLook && m.What != "SUBSCRIBE" && t.v.Answered(m) > t.until && last.Sub(m.Sent) < t.soon()
+		return (m.Purpose != trace.ToLook || m.What == "list" || m.What == "get") && m.What != "SUBSCRIBE" && t.v.Answered(m) > t.until && last.Sub(m.Sent) < t.soon()
 	})
 	if i < 0 || !t.forever(w) && t.until.Sub(last) < t.v.Run.Case.Scenario.Progress/2 {
 		return ""
