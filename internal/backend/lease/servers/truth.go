@@ -62,7 +62,7 @@ func (l *truth) Executed(s *lease.Server, r *lease.Request, a *lease.Response, c
 		case !l.isEntry(c.Key.Name):
 		case c.Kind == lease.Created || c.Kind == lease.Acquired:
 			l.entries = append(l.entries, entry{c.Key.Name, c.Key.Session, r.Origin})
-		case c.Kind == lease.Written && r.Etcd != nil:
+		case c.Kind == lease.Written && (r.Etcd != nil || r.Op == lease.Txn):
 			l.rewritten(s, &c.Key, r.Origin)
 		case c.Kind == lease.Deleted || c.Kind == lease.Released:
 			owner, first := l.leave(c.Key.Name)

@@ -425,7 +425,7 @@ func (t *truth) written(i int, r *redis.Request, change *redis.Change) {
 // renewed gives the key a new life.
 func (t *truth) renewed(i int, s *redis.Server, change *redis.Change) {
 	t.time(i, s, change)
-	if t.several() {
+	if t.several() || t.Authority == locks.Replicated {
 		t.prolong(i)
 		return
 	}
@@ -485,6 +485,9 @@ func (t *truth) prolonged(i int, s *redis.Server) {
 		}
 	}
 	t.expires(i, s)
+	if t.Authority == locks.Replicated && t.Judges() {
+		t.prolong(i)
+	}
 }
 
 // votes reports whether what is at a place counts together with what is at another: it is of the same acquisition, and not
