@@ -22,7 +22,7 @@ func rightOfCatalogue() []lock {
 	for _, name := range []string{
 		"set-nx-lua", "set-nx-lua-fenced", "set-nx-lua-wait", "watchdog", "reentrant", "redlock", "redlock-parallel", "redlock-extend",
 		"zk-sequential", "chubby", "hazelcast-fenced", "etcd", "memcached-cas", "mysql-get-lock", "mysql-row",
-		"mysql-lease-row", "pg-advisory", "pg-advisory-xact",
+		"mysql-lease-row", "pg-advisory", "pg-advisory-xact", "redis-delex", "valkey-delifeq",
 	} {
 		list = append(list, of(name, locks.Options{}))
 	}

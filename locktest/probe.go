@@ -40,7 +40,8 @@ type prober struct {
 	kind     string
 	masters  int
 	replicas int
-	waits    bool // the lock waits for replicas
+	waits    bool   // the lock waits for replicas
+	version  string // of the servers whose commands it sends; "": any have them
 	key      candidate
 	unclear  string        // why the key does not say who holds; "": it does
 	begins   time.Duration // when a client begins that is to be gone
@@ -116,6 +117,10 @@ func (p *prober) settle() (*sightings, error) {
 			}
 			p.kind, p.replicas = kind, replicas
 			seen, _, err := p.play(alone)
+			if seen.version != p.version { // which the servers have refused
+				p.version = seen.version
+				seen, _, err = p.play(alone)
+			}
 			if err == nil && len(seen.acquired) == alone.Sections {
 				return seen, nil
 			}
@@ -224,7 +229,7 @@ const (
 func (p *prober) algorithm(build locks.Builder) locks.Algorithm {
 	key := p.key.key
 	return locks.Algorithm{
-		Name: p.options.Name, Servers: p.kind, Authority: p.key.authority,
+		Name: p.options.Name, Servers: p.kind, Authority: p.key.authority, Version: p.version,
 		New: func(locks.Options) locks.Builder { return build },
 		Key: func(locks.Options) string { return key },
 	}

@@ -206,15 +206,17 @@ func (p *prober) findLease(s *subject, seen *sightings) {
 	s.Wall = seen.wall || s.Expires && p.goesByWall(s.TTL)
 }
 
-// goesByWall reports whether a client whose clock is ahead gets the lock of a dead holder sooner than one whose clock is right: it compares
-// its clock with what another's, or a server's, has shown.
+// goesByWall reports whether the lock of a dead holder is free sooner if one of the clocks errs: of the client that comes next, which is
+// ahead, or of the holder, which is behind. Then a client's clock is compared with another one's, or with a server's.
 func (p *prober) goesByWall(ttl time.Duration) bool {
 	waits := waitsFor(ttl)
 	right := p.inherits(waits)
-	early := p.inherits(waits, sim.Fault{
-		Trigger: sim.Trigger{When: sim.At}, Action: sim.Action{Kind: sim.SetClock, Node: waits.Name, Step: right / 2},
-	})
-	return early > 0 && early < right*3/4
+	sooner := func(client string, step time.Duration) bool {
+		wrong := sim.Fault{Trigger: sim.Trigger{When: sim.At}, Action: sim.Action{Kind: sim.SetClock, Node: client, Step: step}}
+		got := p.inherits(waits, wrong)
+		return got > 0 && got < right*3/4
+	}
+	return sooner(waits.Name, right/2) || sooner(alone.Name, -right/2)
 }
 
 // findKept has a client work for longer than its session's time, if a deadline is stated. A session that ends meanwhile is meant to, and

@@ -19,8 +19,9 @@ type sightings struct {
 	refused  []error
 	unbuilt  error // what the builder returned in the place of a lock
 	guards   bool
-	wall     bool // clients compare the times of wall clocks
-	waits    bool // for replicas to have what it wrote
+	wall     bool   // clients compare the times of wall clocks
+	waits    bool   // for replicas to have what it wrote
+	version  string // of the servers that have the commands which it sends; "": all have
 }
 
 // acquired is a lease that the lock has returned.
@@ -185,10 +186,25 @@ type redisRecorder struct {
 
 func (c *redisRecorder) note(args []string) {
 	c.r.seen.waits = c.r.seen.waits || len(args) > 0 && strings.EqualFold(args[0], "WAIT")
+	c.r.seen.needs(args)
 	c.r.sends()
 	note(&c.r.seen.nodes, c.node)
 	for _, key := range keysOf(args) {
 		c.r.seen.sees(key, locks.OneNode)
+	}
+}
+
+// needs notes the version of the servers from which on they have a command.
+func (s *sightings) needs(args []string) {
+	command := strings.ToUpper(append(args, "")[0])
+	has := func(word string) bool {
+		return slices.ContainsFunc(args[min(len(args), 3):], func(arg string) bool { return strings.EqualFold(arg, word) })
+	}
+	switch {
+	case command == "DELEX" || command == "SET" && has("IFNE"):
+		s.version = "redis-8.4"
+	case command == "DELIFEQ" || command == "SET" && has("IFEQ") && s.version == "":
+		s.version = "valkey-9.0"
 	}
 }
 

@@ -1,0 +1,127 @@
+package locktest_test
+
+import (
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/locksim/locksim/locks"
+)
+
+// dated is a lock whose key ends at a moment by its client's clock, as its deadline does.
+func dated(p locks.Process) (locks.Lock, error) {
+	return oddLock{func(wait time.Duration) (locks.Lease, error) {
+		return asking(p, wait, func() (locks.Lease, bool, error) {
+			value, until := p.RandomValue(), p.Wall().Add(10*time.Second)
+			r, err := p.Redis(0).Do(time.Second, "SET", "lock", value, "NX", "PXAT", strconv.FormatInt(int64(until)/1e6, 10))
+			return locks.Lease{Value: value, Deadline: locks.WallDeadline(until.Add(-500 * time.Millisecond))}, r.OK(), err
+		})
+	}, func(l locks.Lease) error {
+		r, err := locks.Eval(p.Redis(0), time.Second, locks.Script{Body: deleteOwn}, []string{"lock"}, l.Value)
+		return notHeld(r.Int == 1, err)
+	}}, nil
+}
+
+// keeper renews what a lock holds each two seconds, until it is released or the lease may be over.
+type keeper struct{ stop, lost, ended locks.Signal }
+
+func keep(p locks.Process, renew func(p locks.Process) bool) keeper {
+	k := keeper{stop: p.NewSignal(), lost: p.NewSignal()}
+	k.ended = p.Go(func(p locks.Process) {
+		last := p.Monotonic()
+		for p.Wait(2*time.Second, k.stop) < 0 {
+			if sent := p.Monotonic(); renew(p) {
+				last = sent
+			}
+			if p.Monotonic().Sub(last) > 9*time.Second {
+				k.lost.Fire()
+				return
+			}
+		}
+	})
+	return k
+}
+
+func (k keeper) end(p locks.Process) {
+	k.stop.Fire()
+	p.Wait(locks.Forever, k.ended)
+}
+
+// acknowledged is a lock on a master of whose grants and renewals each counts only when a replica has it.
+func acknowledged(p locks.Process) (locks.Lock, error) {
+	copied := func(p locks.Process) bool {
+		r, err := p.Redis(0).Do(time.Second, "WAIT", "1", "500")
+		return err == nil && r.Int >= 1
+	}
+	held := map[string]keeper{}
+	release := func(value string) error {
+		r, err := locks.Eval(p.Redis(0), time.Second, locks.Script{Body: deleteOwn}, []string{"lock"}, value)
+		return notHeld(r.Int == 1, err)
+	}
+	return oddLock{func(wait time.Duration) (locks.Lease, error) {
+		return asking(p, wait, func() (locks.Lease, bool, error) {
+			value := p.RandomValue()
+			r, err := p.Redis(0).Do(time.Second, "SET", "lock", value, "NX", "PX", "10000")
+			if !r.OK() || !copied(p) {
+				_ = release(value)
+				return locks.Lease{}, false, err
+			}
+			k := keep(p, func(p locks.Process) bool {
+				r, err := locks.Eval(p.Redis(0), time.Second, locks.Script{Body: renewOwn}, []string{"lock"}, value, "10000")
+				return err == nil && r.Int == 1 && copied(p)
+			})
+			held[value] = k
+			return locks.Lease{Value: value, Lost: k.lost}, true, nil
+		})
+	}, func(l locks.Lease) error {
+		held[l.Value].end(p)
+		return release(l.Value)
+	}}, nil
+}
+
+// leasedAnew is a lock on etcd whose holder puts its key under a new lease from time to time.
+func leasedAnew(p locks.Process) (locks.Lock, error) {
+	put := func(p locks.Process, made int64) (lease uint64, r locks.EtcdTxnResult, err error) {
+		if lease, _, err = p.Etcd().Grant(time.Second, 12*time.Second); err == nil {
+			r, err = p.Etcd().Txn(time.Second, locks.EtcdTxn{
+				If: locks.EtcdCompare{Key: "lock", Create: made}, Put: &locks.EtcdPut{Key: "lock", Value: "held", Lease: lease},
+			})
+		}
+		return lease, r, err
+	}
+	revoke := func(p locks.Process, leases ...uint64) {
+		for _, lease := range leases {
+			p.Go(func(p locks.Process) { _ = p.Etcd().Revoke(locks.Forever, lease) })
+		}
+	}
+	held, under := map[uint64]keeper{}, map[uint64][]uint64{} // by the revision that made the key
+	return oddLock{func(wait time.Duration) (locks.Lease, error) {
+		return asking(p, wait, func() (locks.Lease, bool, error) {
+			lease, r, err := put(p, 0)
+			if !r.Succeeded {
+				revoke(p, lease)
+				return locks.Lease{}, false, err
+			}
+			made := uint64(r.Revision)
+			under[made] = []uint64{lease}
+			held[made] = keep(p, func(p locks.Process) bool {
+				next, r, err := put(p, int64(made))
+				if err == nil && r.Succeeded {
+					revoke(p, under[made]...)
+					under[made] = nil
+				}
+				under[made] = append(under[made], next)
+				return err == nil && r.Succeeded
+			})
+			return locks.Lease{Token: made, Lost: held[made].lost}, true, nil
+		})
+	}, func(l locks.Lease) error {
+		held[l.Token].end(p)
+		for _, lease := range under[l.Token] {
+			if err := p.Etcd().Revoke(2*time.Second, lease); err != nil && !errors.Is(err, locks.ErrSessionExpired) {
+				revoke(p, lease)
+			}
+		}
+		return nil
+	}}, nil
+}
