@@ -127,6 +127,23 @@ func deletesKey(p locks.Process) (locks.Lock, error) {
 	}}, nil
 }
 
+// cleansAny deletes whatever key is there when its request had no answer.
+func cleansAny(p locks.Process) (locks.Lock, error) {
+	return oddLock{func(wait time.Duration) (locks.Lease, error) {
+		return asking(p, wait, func() (locks.Lease, bool, error) {
+			lease := locks.Lease{Value: p.RandomValue()}
+			r, err := p.Redis(0).Do(time.Second, "SET", "lock", lease.Value, "NX", "PX", "10000")
+			if err != nil {
+				_, _ = p.Redis(0).Do(time.Second, "DEL", "lock")
+			}
+			return lease, r.OK(), err
+		})
+	}, func(l locks.Lease) error {
+		r, err := locks.Eval(p.Redis(0), time.Second, locks.Script{Body: deleteOwn}, []string{"lock"}, l.Value)
+		return notHeld(r.Int == 1, err)
+	}}, nil
+}
+
 // A story names the request that decided, and what its answer was, also of locks that ask in other words than those of the catalogue.
 func TestAStoryNamesWhatWasAsked(t *testing.T) {
 	long.NotShort(t)
@@ -160,6 +177,10 @@ func TestAStoryNamesWhatWasAsked(t *testing.T) {
 		{
 			"a key that another removes", deletesKey, locktest.Options{Only: []locktest.Promise{locktest.NoSilentLoss}},
 			"release (DeleteRange) deletes ", "what it was promised is over",
+		},
+		{
+			"a clean-up", cleansAny, locktest.Options{Only: []locktest.Promise{locktest.ExclusionAtService}},
+			"does not learn whether it was granted the lock, and its clean-up (DEL) deletes", "",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

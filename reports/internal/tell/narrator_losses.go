@@ -332,6 +332,12 @@ func (t *narrator) removes(r *history.Removal, whose string) {
 	case moments.Background(t.v, r) != nil:
 		say(who, "is refused the lock, but a background task of its lock sends "+moments.Background(t.v, r).What+
 			" though Unlock is not called, and so "+verb+t.v.EntryOf(whose))
+	case by != nil && by.Outcome == history.Unknown:
+		what := "its clean-up"
+		if e := moments.Remover(t.v, r); e != nil {
+			what += " (" + e.What + ")"
+		}
+		say(who, "does not learn whether it was granted the lock, and "+what+" "+verb+t.v.EntryOf(whose))
 	default:
 		say(who, "is refused the lock, unlocks all the same, and so "+verb+t.v.EntryOf(whose))
 	}
