@@ -43,8 +43,10 @@ func (j *judge) silentLoss() {
 			continue
 		}
 		verdict := Held
-		if lost, ok := j.lostAt(a, until); ok {
-			verdict = j.judgeLoss(a, j.keptOutUntil(a, lost), until)
+		if over, ok := j.lostAt(a, until); ok {
+			if lost := j.keptOutUntil(a, over); lost < until {
+				verdict = j.judgeLoss(a, lost, until)
+			}
 		}
 		violated = violated || verdict == Violated
 		if verdict != Vacuous {
@@ -96,8 +98,8 @@ func (j *judge) lastOfOwner(a *history.Acquisition, last, until trace.Instant) (
 	return last, last > a.Returned
 }
 
-// keptOutUntil returns until when the copies that stood for an acquisition, or for others of its owner, kept others out, if that was before the
-// promise was over: a server may lose a copy, or delete it for another client.
+// keptOutUntil returns until when the copies that stood for an acquisition, or for others of its owner, kept others out: a server may lose one
+// before the promise is over, or delete it for another client, and one whose clock was set back keeps it for longer.
 func (j *judge) keptOutUntil(a *history.Acquisition, over trace.Instant) trace.Instant {
 	of := func(c *history.Copy) bool {
 		by := j.h.Acquisition(c.Acquisition)
@@ -108,8 +110,12 @@ func (j *judge) keptOutUntil(a *history.Acquisition, over trace.Instant) trace.I
 	}
 	last := a.Returned
 	for i := range j.h.Copies {
-		end := min(j.h.Copies[i].To, over)
-		if !of(&j.h.Copies[i]) || end <= last {
+		own := &j.h.Copies[i]
+		end := own.To
+		if own.From > over || !j.setsServer(own.From, over) {
+			end = min(end, over)
+		}
+		if !of(own) || end <= last {
 			continue
 		}
 		standing := 0
@@ -123,6 +129,13 @@ func (j *judge) keptOutUntil(a *history.Acquisition, over trace.Instant) trace.I
 		}
 	}
 	return last
+}
+
+// setsServer reports whether the clock of a server was set, or back as it was, between two moments.
+func (j *judge) setsServer(from, to trace.Instant) bool {
+	return slices.ContainsFunc(j.h.Faults, func(f history.Fault) bool {
+		return f.Fired && f.Sets && f.Of == "" && (from <= f.Begin && f.Begin < to || from <= f.End && f.End < to)
+	})
 }
 
 // judgeLoss accuses a loss that nothing explains, or that nobody was told of. It is vacuous if nobody could be told, or if it
