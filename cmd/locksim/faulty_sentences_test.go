@@ -59,6 +59,29 @@ func (l *attempts) script(name, body string, args ...string) error {
 	return err
 }
 
+// connect opens the connection, unless there is one.
+func (l *attempts) connect() (err error) {
+	if l.conn == nil {
+		l.conn, err = l.p.SQL().Connect(time.Second)
+	}
+	return err
+}
+
+// putKey makes the key in etcd, under a lease, if there is none.
+func (l *attempts) putKey(lease uint64) error {
+	r, err := l.p.Etcd().Txn(time.Second, locks.EtcdTxn{If: locks.EtcdCompare{Key: "lock"}, Put: &locks.EtcdPut{Key: "lock", Lease: lease}})
+	if err == nil && !r.Succeeded {
+		err = locks.ErrNotAcquired
+	}
+	return err
+}
+
+// deleteKey deletes it, also if it is another client's.
+func (l *attempts) deleteKey(locks.Lease) error {
+	_, err := l.p.Etcd().Delete(time.Second, "lock")
+	return err
+}
+
 var (
 	// constantKey is one key in etcd, which its release deletes, of any client. Its leases have a value that no request names.
 	constantKey = faulty{
@@ -68,16 +91,9 @@ var (
 			if err != nil {
 				return locks.Lease{}, err
 			}
-			r, err := l.p.Etcd().Txn(time.Second, locks.EtcdTxn{If: locks.EtcdCompare{Key: "lock"}, Put: &locks.EtcdPut{Key: "lock", Lease: lease}})
-			if err == nil && !r.Succeeded {
-				err = locks.ErrNotAcquired
-			}
-			return locks.Lease{Value: "x"}, err
+			return locks.Lease{Value: "x"}, l.putKey(lease)
 		},
-		give: func(l *attempts, _ locks.Lease) error {
-			_, err := l.p.Etcd().Delete(time.Second, "lock")
-			return err
-		},
+		give: (*attempts).deleteKey,
 	}
 	// putsBack takes the key away to see whose it is, and puts it back if it was another's.
 	putsBack = faulty{
@@ -114,12 +130,8 @@ var (
 	asksTwice = faulty{
 		authority: locks.OneNode,
 		take: func(l *attempts) (locks.Lease, error) {
-			if l.conn == nil {
-				conn, err := l.p.SQL().Connect(time.Second)
-				if err != nil {
-					return locks.Lease{}, err
-				}
-				l.conn = conn
+			if err := l.connect(); err != nil {
+				return locks.Lease{}, err
 			}
 			ask := locks.SQLStatement{Name: "acquire", Text: "SELECT pg_try_advisory_lock($1)"}
 			r, err := l.conn.Do(time.Second, ask, advisory)
@@ -249,12 +261,8 @@ var (
 	row = faulty{
 		authority: locks.OneNode,
 		take: func(l *attempts) (locks.Lease, error) {
-			if l.conn == nil {
-				conn, err := l.p.SQL().Connect(time.Second)
-				if err != nil {
-					return locks.Lease{}, err
-				}
-				l.conn = conn
+			if err := l.connect(); err != nil {
+				return locks.Lease{}, err
 			}
 			for _, text := range []string{"BEGIN", "INSERT IGNORE INTO locks (name) VALUES ('x')", "SELECT name FROM locks WHERE name = 'x' FOR UPDATE"} {
 				if _, err := l.conn.Do(time.Minute, locks.SQLStatement{Name: "acquire", Text: text}); err != nil {
@@ -294,11 +302,7 @@ var (
 					return locks.Lease{}, err
 				}
 			}
-			r, err := l.p.Etcd().Txn(time.Second, locks.EtcdTxn{If: locks.EtcdCompare{Key: "lock"}, Put: &locks.EtcdPut{Key: "lock", Lease: l.held}})
-			if err == nil && !r.Succeeded {
-				err = locks.ErrNotAcquired
-			}
-			return locks.Lease{}, err
+			return locks.Lease{}, l.putKey(l.held)
 		},
 		give: func(l *attempts, _ locks.Lease) error { return l.p.Etcd().Revoke(time.Second, l.held) },
 	}
@@ -312,17 +316,11 @@ var (
 			}
 			done := l.p.NewSignal()
 			l.p.Etcd().KeepAlive(lease, done)
-			r, err := l.p.Etcd().Txn(time.Second, locks.EtcdTxn{If: locks.EtcdCompare{Key: "lock"}, Put: &locks.EtcdPut{Key: "lock", Lease: lease}})
+			err = l.putKey(lease)
 			done.Fire()
-			if err == nil && !r.Succeeded {
-				err = locks.ErrNotAcquired
-			}
 			return locks.Lease{}, err
 		},
-		give: func(l *attempts, _ locks.Lease) error {
-			_, err := l.p.Etcd().Delete(time.Second, "lock")
-			return err
-		},
+		give: (*attempts).deleteKey,
 	}
 	// givesUpBeating sends heartbeats until one has no answer.
 	givesUpBeating = faulty{
@@ -351,12 +349,8 @@ var (
 	upserts = faulty{
 		authority: locks.OneNode,
 		take: func(l *attempts) (locks.Lease, error) {
-			if l.conn == nil {
-				conn, err := l.p.SQL().Connect(time.Second)
-				if err != nil {
-					return locks.Lease{}, err
-				}
-				l.conn = conn
+			if err := l.connect(); err != nil {
+				return locks.Lease{}, err
 			}
 			value, now, until := l.p.RandomValue(), instant(l.p.Wall()), instant(l.p.Wall().Add(10*time.Second))
 			_, err := l.conn.Do(time.Second, locks.SQLStatement{Name: "acquire", Text: "INSERT INTO shedlock (name, lock_until, locked_at, locked_by) VALUES ($1, $2, $3, $4) " +
@@ -467,12 +461,8 @@ var (
 	// deletesEarly deletes a row that will be over in five seconds, before it makes its own.
 	deletesEarly = faulty{
 		take: func(l *attempts) (locks.Lease, error) {
-			if l.conn == nil {
-				conn, err := l.p.SQL().Connect(time.Second)
-				if err != nil {
-					return locks.Lease{}, err
-				}
-				l.conn = conn
+			if err := l.connect(); err != nil {
+				return locks.Lease{}, err
 			}
 			if _, err := l.conn.Do(time.Second, locks.SQLStatement{Name: "expire", Text: "DELETE FROM leases WHERE name = $1 AND expires_at <= clock_timestamp() + 5000000000"}, "x"); err != nil {
 				return locks.Lease{}, err
