@@ -12,7 +12,7 @@ import (
 // Unchanged returns the last request for the lock of an acquisition to which nothing was granted, if that wrote what was there already, and
 // was answered as any other write is. It is nil if there is none.
 func Unchanged(v *model.View, a *history.Acquisition) *model.Sent {
-	if a == nil || a.Outcome != history.OK || v.Servers().Entry() != "object" && v.Servers().Entry() != "document" || v.LastGrant(a.ID, a.Returned) != nil {
+	if a == nil || a.Outcome != history.OK || v.LastGrant(a.ID, a.Returned) != nil {
 		return nil
 	}
 	for i := range slices.Backward(v.Messages) {
