@@ -176,6 +176,7 @@ func right() []lock {
 		{name: "key that ends by a client's clock", build: dated},
 		{name: "renewals that a replica has", build: acknowledged, o: locktest.Options{Replicas: 1}},
 		{name: "key that gets another lease", build: leasedAnew},
+		{name: "leases that differ", build: ofManyLengths},
 		{name: "key that says it is free", build: func(p locks.Process) (locks.Lock, error) { return marked{p}, nil }},
 		{name: "item that others watch", build: newWatchedItem},
 		{name: "note with an end", build: note().build},

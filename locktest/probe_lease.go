@@ -187,7 +187,6 @@ const unit = 10 * time.Second
 // findLease finds out what leases say.
 func (p *prober) findLease(s *subject, seen *sightings) {
 	values := make(map[string]bool)
-	s.Allowance = s.TTL
 	for _, a := range seen.acquired {
 		values[a.lease.Value] = true
 		s.Lost = s.Lost || a.lease.Lost != nil
@@ -196,15 +195,37 @@ func (p *prober) findLease(s *subject, seen *sightings) {
 		if d := a.lease.Deadline; d.On != locks.NoClock {
 			s.Deadline = true
 			s.Algorithm.Deadline = d.On
-			if d.On == locks.OnMonotonic {
-				s.Allowance = min(s.Allowance, s.TTL-locks.Monotonic(d.At).Sub(a.first))
-			} else {
-				s.Allowance = 0
-			}
 		}
 	}
+	s.Allowance = p.allowance(s)
 	s.Fresh = len(values) == len(seen.acquired)
 	s.Wall = seen.wall || s.Expires && p.goesByWall(s.TTL)
+}
+
+// allowance returns by how much deadlines fall short of a lease; of leases that differ, by the share of each of them.
+func (p *prober) allowance(s *subject) time.Duration {
+	switch s.Algorithm.Deadline {
+	case locks.NoClock:
+		return s.TTL
+	case locks.OnWall:
+		return 0
+	}
+	c, least := alone, s.TTL
+	c.Sections = 8
+	seen, h, err := p.play(c)
+	if err != nil || len(seen.acquired) != len(h.Acquisitions) {
+		return 0
+	}
+	for i, a := range seen.acquired {
+		life, stated := s.TTL, locks.Monotonic(a.lease.Deadline.At).Sub(a.first)
+		for _, key := range h.Copies {
+			if key.Acquisition == h.Acquisitions[i].ID && key.Expires != trace.Never && p.key.key != "" {
+				life = key.Expires.Sub(key.From)
+			}
+		}
+		least = min(least, time.Duration(int64(life-stated)/int64(time.Microsecond)*int64(s.TTL)/int64(life/time.Microsecond)))
+	}
+	return max(least, 0)
 }
 
 // goesByWall reports whether the lock of a dead holder is free sooner if one of the clocks errs: of the client that comes next, which is

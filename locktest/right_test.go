@@ -125,3 +125,26 @@ func leasedAnew(p locks.Process) (locks.Lock, error) {
 		return nil
 	}}, nil
 }
+
+// ofManyLengths is a lock whose first leases are shorter than later ones, as random ones may be; each states a deadline 200 ms short of it.
+func ofManyLengths(p locks.Process) (locks.Lock, error) {
+	tries := 0
+	release := func(value string) error {
+		r, err := locks.Eval(p.Redis(0), time.Second, locks.Script{Body: deleteOwn}, []string{"lock"}, value)
+		return notHeld(r.Int == 1, err)
+	}
+	return oddLock{func(wait time.Duration) (locks.Lease, error) {
+		return asking(p, wait, func() (locks.Lease, bool, error) {
+			life := 9 * time.Second
+			if tries++; tries > 2 {
+				life = 11 * time.Second
+			}
+			value, ends := p.RandomValue(), p.Monotonic().Add(life-200*time.Millisecond)
+			r, err := p.Redis(0).Do(time.Second, "SET", "lock", value, "NX", "PX", strconv.FormatInt(life.Milliseconds(), 10))
+			if err != nil {
+				_ = release(value)
+			}
+			return locks.Lease{Value: value, Deadline: locks.MonotonicDeadline(ends)}, r.OK(), err
+		})
+	}, func(l locks.Lease) error { return release(l.Value) }}, nil
+}
