@@ -21,6 +21,7 @@ type queuePlant struct {
 	staysAttached bool // neither stops when suspended nor asks whether its node is there after a reconnection
 	deaf          bool // leases have no notice of any kind
 	trustsErrors  bool // a list that fails is taken for an empty one
+	unsynced      bool // it is looked for on a server that may not have heard of it yet
 	abandons      bool // a node whose making was not acknowledged is made once more
 	byName        bool // orders nodes by their random names
 	keepsNode     bool // the release does nothing
@@ -102,7 +103,7 @@ func (l *queueLock) enqueue() (locks.ZKNode, error) {
 // find looks for the node whose making was not acknowledged.
 func (l *queueLock) find(prefix string) (locks.ZKNode, error) {
 	for lost := l.zk.Session().Lost; !lost.Fired(); l.p.Sleep(200 * time.Millisecond) {
-		if l.zk.Sync("/queue") != nil {
+		if !l.unsynced && l.zk.Sync("/queue") != nil {
 			continue
 		}
 		children, err := l.zk.Children("/queue")

@@ -133,6 +133,7 @@ func wrong() []lock {
 
 		{name: "revives a permit that was returned", breaks: locktest.ExclusionAtService, build: permitPlant{renews: true, revives: true}.build},
 		{name: "a failed Acquire leaves its node", breaks: locktest.NothingLeft, build: queuePlant{errorLeaves: true}.build},
+		{name: "its node is looked for without a sync", breaks: locktest.NothingLeft, build: queuePlant{unsynced: true}.build},
 		{name: "a failed try leaves its votes", breaks: locktest.NothingLeft, build: redPlant{keepsFailed: true}.build},
 		{name: "a release that does nothing", breaks: locktest.NothingLeft, build: plant{neverDeletes: true}.build},
 		{name: "a watchdog that ends with an error", breaks: locktest.NoSilentLoss, build: plant{renews: true, tells: true, endsAtError: true}.build},

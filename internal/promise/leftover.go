@@ -29,6 +29,9 @@ func (s *Subject) leftovers() (list []Promise) {
 			Why: `What is left of an acquisition that is over goes at once, or with its lease, its session or its connection. No
 				process ends before it can take back what it has asked for.`,
 		}
+		if s.ensemble() {
+			left.Share = 0 // what a server has not heard of yet takes two faults and the right moment
+		}
 		list = append(list, left.played("leaves-nothing", s.leavesNothing))
 	}
 	if !s.Algorithm.Keeps {

@@ -16,7 +16,7 @@ func (m *FaultModel) Aims() bool { return m.has(aimed...) }
 
 // pair draws two faults that aim at one acquisition of a client, and nothing else, in as many scenarios as the fault model says:
 // each of them loses, refuses or delays a request of it, or the answer, or all that the client and one server say from a
-// request on. What takes two faults mostly takes two of these,
+// request on; or the connection is lost while the leader's followers have not acknowledged the request. What takes two faults mostly takes two of these,
 // and faults that are drawn by themselves seldom meet in one acquisition.
 func (g *generator) pair() bool {
 	if g.model.Pairs == 0 || !g.model.Aims() || !oneIn(g, g.model.Pairs) {
@@ -40,8 +40,15 @@ func (g *generator) pair() bool {
 			kinds = append(kinds, Error) // one vote lost, and one refused
 		}
 	}
-	for range 2 {
-		k := pick(g, kinds...)
+	// The client connects to the leader, which waits for its followers before it carries out what the client has asked for.
+	pending := g.shape.Peers && !g.shape.Replicates && g.model.has(Lag) && g.model.has(Break) && oneIn(g, 2)
+	if pending {
+		a.counted, a.what, a.nth = false, trace.ToAcquire, upTo(g, mostRequests)
+	}
+	for _, k := range []Kind{Lag, Break} {
+		if !pending {
+			k = pick(g, kinds...)
+		}
 		if f, ok := g.aimed(k, &a); ok {
 			g.add(k, f)
 		}
@@ -87,6 +94,10 @@ func (g *generator) aimed(k Kind, a *aim) (sim.Fault, bool) {
 		f.Action.Kind, f.Trigger.Step.Does = sim.Delay, pick(g, trace.Execute, trace.Reply)
 		f.Action.By, ok = g.spend(1)
 		return f, ok
+	case Lag:
+		f.Action.Kind, f.Action.Link = sim.Stall, sim.Link{From: []string{g.glob()}, To: []string{g.role}, OneWay: true}
+		f.Trigger.When, f.Trigger.Plus = sim.After, eps*time.Duration(g.Below(3))
+		f.For, ok = g.spend(1)
 	case Cut:
 		f.Action.Kind, f.Action.Link = sim.Cut, link
 		f.For, ok = g.spend(2)
