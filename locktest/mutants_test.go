@@ -176,6 +176,7 @@ func right() []lock {
 		{name: "item that says it is free", build: func(p locks.Process) (locks.Lock, error) { return freed{p}, nil }},
 		{name: "key that ends by a client's clock", build: dated},
 		{name: "renewals that a replica has", build: acknowledged, o: locktest.Options{Replicas: 1}},
+		{name: "renewals that one of two replicas has", build: acknowledged, o: locktest.Options{Replicas: 2}},
 		{name: "key that gets another lease", build: leasedAnew},
 		{name: "leases that differ", build: ofManyLengths},
 		{name: "key that says it is free", build: func(p locks.Process) (locks.Lock, error) { return marked{p}, nil }},

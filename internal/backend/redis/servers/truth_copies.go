@@ -150,11 +150,9 @@ func (t *truth) expires(i int, s *redis.Server) {
 // prolonged notes a renewal that a replica has heard of: what the promise is, its master has said.
 func (t *truth) prolonged(i int, s *redis.Server) {
 	here := t.keyed[i].copy
-	for c := range slices.Backward(t.origins) {
-		if c != here && t.origins[c].sent == t.origins[here].sent {
-			t.origins[here].ends = t.origins[c].ends
-			break
-		}
+	master := t.service.latest[t.service.shard(t.service.index(s))]
+	if c := t.keyed[t.at(master, t.keys[i%len(t.keys)])].copy; c >= 0 && t.origins[c].sent == t.origins[here].sent {
+		t.origins[here].ends = t.origins[c].ends
 	}
 	t.expires(i, s)
 	if t.Authority == locks.Replicated && t.Judges() {
