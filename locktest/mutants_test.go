@@ -179,6 +179,7 @@ func right() []lock {
 		{name: "renewals that one of two replicas has", build: acknowledged, o: locktest.Options{Replicas: 2}},
 		{name: "key that gets another lease", build: leasedAnew},
 		{name: "leases that differ", build: ofManyLengths},
+		{name: "renewals that come to an end", build: thrice},
 		{name: "key that says it is free", build: func(p locks.Process) (locks.Lock, error) { return marked{p}, nil }},
 		{name: "item that others watch", build: newWatchedItem},
 		{name: "note with an end", build: note().build},

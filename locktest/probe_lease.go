@@ -254,14 +254,15 @@ func (p *prober) findKept(s *subject) {
 	}
 }
 
-// findRenewal has a client hold for three leases, and looks whether it sends anything meanwhile.
+// findRenewal has a client hold for longer than any section of a schedule, and looks whether it sends anything meanwhile, and for how
+// long it is granted the lock.
 func (p *prober) findRenewal(s *subject) {
 	if !s.Expires {
 		return
 	}
 	c := alone
-	c.Sections, c.Work = 1, 3*s.TTL
-	seen, _, err := p.play(c)
+	c.Sections, c.Work = 1, min(7*s.TTL, probeTime*9/10)
+	seen, h, err := p.play(c)
 	if err != nil || len(seen.acquired) == 0 {
 		return
 	}
@@ -279,6 +280,9 @@ func (p *prober) findRenewal(s *subject) {
 		last = at
 	}
 	s.Margin = max(100-int64(longest*100/s.TTL), 0)
+	if held := h.Acquisitions[0]; s.Renews && len(h.Grants) > 0 && h.Grants[0].To < held.Unlocked {
+		s.RenewsFor = max(h.Grants[0].To.Sub(held.Returned)-s.TTL, 1)
+	}
 }
 
 // findReentrance has a client enter twice. A lock that lets it in may be entered again if it did not have to ask, or if

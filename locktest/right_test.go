@@ -148,3 +148,35 @@ func ofManyLengths(p locks.Process) (locks.Lock, error) {
 		})
 	}, func(l locks.Lease) error { return release(l.Value) }}, nil
 }
+
+// thrice is a lock that renews its lease three times at most, as Redis's documentation advises, and then notifies its holder.
+func thrice(p locks.Process) (locks.Lock, error) {
+	held := map[string]keeper{}
+	release := func(value string) error {
+		r, err := locks.Eval(p.Redis(0), time.Second, locks.Script{Body: deleteOwn}, []string{"lock"}, value)
+		return notHeld(r.Int == 1, err)
+	}
+	return oddLock{func(wait time.Duration) (locks.Lease, error) {
+		return asking(p, wait, func() (locks.Lease, bool, error) {
+			value, renewals := p.RandomValue(), 0
+			r, err := p.Redis(0).Do(time.Second, "SET", "lock", value, "NX", "PX", "12000")
+			if err != nil {
+				_ = release(value)
+			}
+			if !r.OK() {
+				return locks.Lease{}, false, err
+			}
+			held[value] = keep(p, func(p locks.Process) bool {
+				if renewals++; renewals > 3 {
+					return false
+				}
+				r, err := locks.Eval(p.Redis(0), time.Second, locks.Script{Body: renewOwn}, []string{"lock"}, value, "12000")
+				return err == nil && r.Int == 1
+			})
+			return locks.Lease{Value: value, Lost: held[value].lost}, true, nil
+		})
+	}, func(l locks.Lease) error {
+		held[l.Value].end(p)
+		return release(l.Value)
+	}}, nil
+}

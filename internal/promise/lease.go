@@ -8,6 +8,7 @@ import (
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/internal/search"
 	"github.com/locksim/locksim/locks"
+	"github.com/locksim/locksim/scenarios"
 )
 
 // onRedis is what locks on Redis are asked.
@@ -152,6 +153,9 @@ func (s *Subject) exclusionOnRedis() []Promise {
 			Within: s.spare(), Renewed: true, Drift: 5_000, Tasks: 2, Styles: heeding,
 		}, Why: `
 			Faults take less than three quarters of what is left of the lease when it is renewed. No answer is an error, or lost.`}
+		if s.RenewsFor > 0 {
+			p.Extend, p.Keeps = s.whileKept, s.areWhileKept
+		}
 		p = p.played("renewed", func(m *search.FaultModel) {
 			m.Styles, m.Faults, m.TTLs = nil, slices.Concat(waiting, late), []time.Duration{s.TTL, 3 * s.TTL}
 			if s.Reentrant {
@@ -165,6 +169,23 @@ func (s *Subject) exclusionOnRedis() []Promise {
 		return []Promise{p}
 	}
 	return []Promise{s.withinLease()}
+}
+
+// whileKept has no section last for longer than the lock renews its lease.
+func (s *Subject) whileKept(_ search.Source, of *scenarios.Scenario) {
+	for i := range of.Clients {
+		c := &of.Clients[i]
+		c.Work, c.Read = min(c.Work, s.RenewsFor), min(c.Read, s.RenewsFor)
+		if c.Write != nil {
+			*c.Write = min(*c.Write, s.RenewsFor)
+		}
+	}
+}
+
+func (s *Subject) areWhileKept(of *scenarios.Scenario) bool {
+	return !slices.ContainsFunc(of.Clients, func(c scenarios.Client) bool {
+		return max(c.Work, c.Read) > s.RenewsFor || c.Write != nil && *c.Write > s.RenewsFor
+	})
 }
 
 // withinLease is of holders that are done before their lease is over. Between the request that makes the key and the one that

@@ -18,6 +18,7 @@ type Subject struct {
 	Expires   bool          // grants end by themselves, without a session
 	Renews    bool          // it sends requests while it holds, to servers that would end its grant
 	Margin    int64         // percent of a lease that is left when it renews
+	RenewsFor time.Duration // how long it renews a grant whose holder goes on; 0 for as long as that
 	Deadline  bool          // leases state one
 	Allowance time.Duration // by which it falls short of the lease
 	Suspends  bool          // leases tell of a connection that is suspended
