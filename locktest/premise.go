@@ -12,18 +12,30 @@ import (
 // allows reports whether a scenario is one in which the promise is to be kept: what is drawn from the fault model is, and what
 // is made of that, or has been saved for another lock, need not be. A right lock may be broken by any other.
 func (p *pledge) allows(s *scenarios.Scenario) bool {
-	return p.allowsServers(&s.Servers) && slices.Contains(p.Model.TTLs, s.Lock.TTL) && p.allowsClocks(s) && slowest(s) <= longestMessage(s) &&
+	return p.allowsServers(&s.Servers) && slices.Contains(p.Model.TTLs, s.Lock.TTL) && p.allowsClocks(s) && slowest(s) <= p.longestMessage(s) &&
 		(p.Model.Within == 0 || p.spent(s) <= s.Lock.TTL/100*time.Duration(p.Model.Within)) &&
 		(p.Keeps == nil || p.Keeps(s))
 }
 
 // longestMessage is how long a message may be on its way: a section has a dozen beside its work, and more of them with several servers
-// that are asked in turn, for which a fifth of the lease or two are left.
-func longestMessage(s *scenarios.Scenario) time.Duration { return s.Lock.TTL / 100 }
+// that are asked in turn, for which a fifth of the lease or two are left. What is asked on a new connection takes four, for which it waits.
+func (p *pledge) longestMessage(s *scenarios.Scenario) time.Duration {
+	if p.patience > 0 {
+		return min(s.Lock.TTL/100, p.patience/5)
+	}
+	return s.Lock.TTL / 100
+}
 
-// slowest is how long a message of the usual network may be on its way.
+// slowest is how long a message may be on its way.
 func slowest(s *scenarios.Scenario) time.Duration {
-	l := s.Network.Latency
+	slow := longest(s.Network.Latency)
+	for i := range s.Network.Links {
+		slow = max(slow, longest(s.Network.Links[i].Latency))
+	}
+	return slow
+}
+
+func longest(l sim.Latency) time.Duration {
 	if len(l) == 0 {
 		l = sim.LAN()
 	}

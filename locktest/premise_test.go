@@ -271,3 +271,17 @@ func one(b bool) int {
 	}
 	return 0
 }
+
+// TestMessagesArriveInTimeForALockThatWaitsForLittle draws for a Redlock that waits 25 ms for an answer: 10 ms each way, and as much for a
+// connection, would let it never have one.
+func TestMessagesArriveInTimeForALockThatWaitsForLittle(t *testing.T) {
+	a, _ := locks.Catalogue().Find("redlock")
+	s, err := examine(a.New(locks.Options{Timeout: 25 * time.Millisecond}), Options{})
+	require.NoError(t, err)
+	list := s.promises()
+	for i := range list {
+		for n := range uint64(50) {
+			require.LessOrEqual(t, slowest(list[i].draw(search.Seeded(n))), 5*time.Millisecond, list[i].Name)
+		}
+	}
+}

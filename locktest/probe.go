@@ -57,7 +57,7 @@ func probe(r *player, build locks.Builder, o Options) (*subject, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &subject{options: o}
+	s := &subject{options: o, patience: seen.patience}
 	p.deploy(s, seen)
 	p.waits = p.replicas > 0 && seen.waits
 	p.findKey(seen)

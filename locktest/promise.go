@@ -78,7 +78,10 @@ var promiseNames = []Promise{
 }
 
 // pledge is a promise as it is put to the lock under test.
-type pledge struct{ promise.Promise }
+type pledge struct {
+	promise.Promise
+	patience time.Duration // the shortest time for which the lock waits for an answer; 0 if none was seen
+}
 
 // runs is how many schedules are played for the promise.
 func (p *pledge) runs(o *Options) int {
@@ -94,7 +97,7 @@ func (s *subject) promises() []pledge {
 	for _, p := range promise.For(&s.Subject) {
 		if p.Name != "" && s.options.wants(p.Name) {
 			s.options.narrow(&p)
-			list = append(list, pledge{p})
+			list = append(list, pledge{p, s.patience})
 		}
 	}
 	// What takes few schedules comes first: it is as likely to find something.
@@ -146,9 +149,7 @@ func (p *pledge) draw(src search.Source) *scenarios.Scenario {
 	}
 	choices[src.Below(int64(len(choices)))]()
 	s := search.Generate(src, m)
-	if most := longestMessage(s); slowest(s) > most {
-		s.Network.Latency = sim.Constant(most)
-	}
+	p.hasten(s)
 	if lasting {
 		outlast(src, s)
 	}
@@ -156,6 +157,19 @@ func (p *pledge) draw(src search.Source) *scenarios.Scenario {
 		p.Extend(src, s)
 	}
 	return s
+}
+
+// hasten has no message take longer than it may.
+func (p *pledge) hasten(s *scenarios.Scenario) {
+	most := sim.Constant(p.longestMessage(s))
+	if longest(s.Network.Latency) > most[0].Delay {
+		s.Network.Latency = most
+	}
+	for i := range s.Network.Links {
+		if l := &s.Network.Links[i].Latency; longest(*l) > most[0].Delay {
+			*l = most
+		}
+	}
 }
 
 // outlast has one client work for as long as it takes to end a lease that is renewed no more, and what keeps others out then; all others

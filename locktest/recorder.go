@@ -17,7 +17,8 @@ type sightings struct {
 	asked    []locks.Monotonic // when requests were sent
 	acquired []acquired
 	refused  []error
-	unbuilt  error // what the builder returned in the place of a lock
+	patience time.Duration // the shortest time for which an answer of Redis was waited for
+	unbuilt  error         // what the builder returned in the place of a lock
 	guards   bool
 	wall     bool   // clients compare the times of wall clocks
 	waits    bool   // for replicas to have what it wrote
@@ -226,9 +227,17 @@ func keysOf(args []string) []string {
 	return args[1:2]
 }
 
+// waits notes for how long the lock waits for an answer.
+func (c *redisRecorder) waits(timeout time.Duration) {
+	if seen := c.r.seen; timeout > 0 && (seen.patience == 0 || timeout < seen.patience) {
+		seen.patience = timeout
+	}
+}
+
 // Do notes the command.
 func (c *redisRecorder) Do(timeout time.Duration, args ...string) (locks.Reply, error) {
 	c.note(args)
+	c.waits(timeout)
 	return c.Redis.Do(timeout, args...)
 }
 
@@ -237,5 +246,6 @@ func (c *redisRecorder) Pipeline(timeout time.Duration, commands ...[]string) ([
 	for _, args := range commands {
 		c.note(args)
 	}
+	c.waits(timeout)
 	return c.Redis.Pipeline(timeout, commands...)
 }

@@ -3,6 +3,7 @@ package locktest
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/locksim/locksim/internal/harness"
 	"github.com/locksim/locksim/internal/promise"
@@ -16,6 +17,8 @@ type subject struct {
 	unclear string // why what the servers grant cannot be told; "": it can, or no key was found
 	once    bool   // it lets its holder in again, and one Unlock frees it
 	waits   bool   // for another holder, where it is to try only
+
+	patience time.Duration // the shortest time for which it waits for an answer of Redis; 0 if it asks none
 }
 
 // played says that the lock under test is played, whatever a saved scenario calls it.
