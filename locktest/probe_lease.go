@@ -76,11 +76,11 @@ func (p *prober) life(seen *sightings) (time.Duration, error) {
 	return p.lifeByItself(), nil
 }
 
-// lifeOfKey returns how long a grant lives whose key does not live for longer: a lock that states a deadline may give others the lock when
-// that is over, and let its key be there for longer so that it is gone some day.
+// lifeOfKey returns how long a grant lives whose key does not live for longer: a lock that states a deadline, or notes its end in an entry of
+// the key, may give others the lock when that is over, and let its key be there for longer so that it is gone some day.
 func (p *prober) lifeOfKey(key time.Duration, seen *sightings) time.Duration {
 	states := func(a acquired) bool { return a.lease.Deadline.Stated() }
-	if !slices.ContainsFunc(seen.acquired, states) {
+	if !slices.ContainsFunc(seen.acquired, states) && !p.hasEntries() {
 		return key
 	}
 	if own := p.inherits(waitsFor(key)); own > 0 && own < key*9/10 {
@@ -88,6 +88,39 @@ func (p *prober) lifeOfKey(key time.Duration, seen *sightings) time.Duration {
 		return own
 	}
 	return key
+}
+
+// hasEntries reports whether the key of a holder is a sorted set, whose entries have ends of their own in most locks that have one.
+func (p *prober) hasEntries() bool {
+	if !p.facts().Has(backend.Masters) {
+		return false
+	}
+	is := ""
+	asking := *p
+	asking.build = func(at locks.Process) (locks.Lock, error) {
+		lock, err := p.build(at)
+		return &acquiring{lock, func() {
+			if r, err := at.Redis(0).Do(locks.Forever, "TYPE", p.key.key); err == nil {
+				is = r.Str
+			}
+		}}, err
+	}
+	_, _, err := asking.play(alone)
+	return err == nil && is == "zset"
+}
+
+// acquiring is a lock that does something more when it has been acquired.
+type acquiring struct {
+	locks.Lock
+	then func()
+}
+
+func (l *acquiring) Acquire(wait time.Duration) (locks.Lease, error) {
+	lease, err := l.Lock.Acquire(wait)
+	if err == nil {
+		l.then()
+	}
+	return lease, err
 }
 
 // lifeByItself returns how long somebody waits for a lock whose holder is gone, though its key has no end, or none is known: that may be
@@ -280,8 +313,8 @@ func (p *prober) findRenewal(s *subject) {
 		last = at
 	}
 	s.Margin = max(100-int64(longest*100/s.TTL), 0)
-	if held := h.Acquisitions[0]; s.Renews && len(h.Grants) > 0 && h.Grants[0].To < held.Unlocked {
-		s.RenewsFor = max(h.Grants[0].To.Sub(held.Returned)-s.TTL, 1)
+	if held := h.Acquisitions[0]; a.lease.Lost != nil && a.lease.Lost.Fired() && len(h.Grants) > 0 && h.Grants[0].To < held.Unlocked {
+		s.RenewsFor = max(h.Grants[0].To.Sub(held.Returned)-s.TTL, 0)
 	}
 }
 
