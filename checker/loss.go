@@ -43,10 +43,8 @@ func (j *judge) silentLoss() {
 			continue
 		}
 		verdict := Held
-		if over, ok := j.lostAt(a, until); ok {
-			if lost := j.keptOutUntil(a, over); lost < until {
-				verdict = j.judgeLoss(a, lost, until)
-			}
+		if lost := j.lost(a, until); lost < until {
+			verdict = j.judgeLoss(a, lost, until)
 		}
 		violated = violated || verdict == Violated
 		if verdict != Vacuous {
@@ -60,6 +58,22 @@ func (j *judge) silentLoss() {
 func (j *judge) leaseOf(a *history.Acquisition) time.Duration { return cmp.Or(a.Lease, j.o.Lease) }
 
 const keepsNothing = "the lock does not keep what it holds: it neither renews a lease nor keeps a session alive"
+
+// lost returns when an acquisition lost the lock; until if it did not before that. What keeps others out for longer than it was promised, until
+// a renewal takes the lock again, is no loss.
+func (j *judge) lost(a *history.Acquisition, until trace.Instant) trace.Instant {
+	over, is := j.lostAt(a, until)
+	for is {
+		lost := j.keptOutUntil(a, over)
+		if lost <= over || lost >= until {
+			return lost
+		}
+		if over, is = j.lastOfOwner(a, lost, until); over == lost {
+			return lost
+		}
+	}
+	return until
+}
 
 // lostAt returns when the grant ended by which an acquisition held, if that was before a moment, and after Lock returned:
 // what is over when it is given is a stale acquisition.
