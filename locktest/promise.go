@@ -100,8 +100,15 @@ func (s *subject) promises() []pledge {
 			list = append(list, pledge{p, s.patience})
 		}
 	}
-	// What takes few schedules comes first: it is as likely to find something.
-	slices.SortStableFunc(list, func(a, b pledge) int { return a.runs(&s.options) - b.runs(&s.options) })
+	// What takes few schedules comes first: it is as likely to find something. Whether somebody has lost what nobody saw granted is asked
+	// when exclusion has been: two that hold at once break both.
+	turn := func(p *pledge) int {
+		if p.Name == Notice && s.Algorithm.Authority == locks.NoAuthority {
+			return s.options.Runs
+		}
+		return p.runs(&s.options)
+	}
+	slices.SortStableFunc(list, func(a, b pledge) int { return turn(&a) - turn(&b) })
 	return list
 }
 

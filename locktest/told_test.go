@@ -1,6 +1,7 @@
 package locktest_test
 
 import (
+	"errors"
 	"strconv"
 	"strings"
 	"testing"
@@ -144,6 +145,62 @@ func cleansAny(p locks.Process) (locks.Lock, error) {
 	}}, nil
 }
 
+// looksAhead is a queue on etcd in which who waits looks for older keys, and not whether its own is there still.
+func looksAhead(p locks.Process) (locks.Lock, error) {
+	done := p.NewSignal()
+	return oddLock{func(wait time.Duration) (locks.Lease, error) {
+		id, _, err := p.Etcd().Grant(time.Second, 10*time.Second)
+		if err != nil {
+			return locks.Lease{}, err
+		}
+		done = p.NewSignal()
+		p.Etcd().KeepAlive(id, done)
+		name := "queue/" + strconv.FormatUint(id, 10)
+		made, err := p.Etcd().Txn(time.Second, locks.EtcdTxn{If: locks.EtcdCompare{Key: name}, Put: &locks.EtcdPut{Key: name, Lease: id}})
+		if err != nil {
+			return locks.Lease{}, err
+		}
+		return poll(p, wait, func() (locks.Lease, bool) {
+			before, err := p.Etcd().Get(time.Second, locks.EtcdGet{Key: "queue/", Last: true, UpTo: made.Revision - 1})
+			return locks.Lease{Value: name, Lost: done}, err == nil && !before.Found
+		})
+	}, func(l locks.Lease) error {
+		done.Fire()
+		return heldIf(p.Etcd().Delete(time.Second, l.Value))
+	}}, nil
+}
+
+// takesTimeouts is a lock of a transaction that takes a wait which is over for success.
+func takesTimeouts(p locks.Process) (locks.Lock, error) {
+	var conn locks.SQLConn
+	do := func(text string) (err error) {
+		if conn == nil || conn.Over().Fired() {
+			if conn, err = p.SQL().Connect(time.Second); err != nil {
+				return err
+			}
+		}
+		_, err = conn.Do(10*time.Second, locks.SQLStatement{Text: text})
+		return err
+	}
+	return oddLock{func(time.Duration) (locks.Lease, error) {
+		for _, text := range []string{"SET lock_timeout = 1500", "BEGIN", "SELECT pg_advisory_xact_lock(7)"} {
+			var wrong *locks.SQLError
+			if err := do(text); err != nil && (!errors.As(err, &wrong) || wrong.Code != "55P03") {
+				return locks.Lease{}, err
+			}
+		}
+		return locks.Lease{Lost: conn.Over()}, nil
+	}, func(locks.Lease) error { return do("COMMIT") }}, nil
+}
+
+// Where nobody sees what is granted, two that hold at once break exclusion, whether or not one of them has lost the lock.
+func TestExclusionIsAskedBeforeNotice(t *testing.T) {
+	found, err := locktest.Check(takesTimeouts, locktest.Options{Servers: "postgres"})
+	require.NoError(t, err)
+	require.NotNil(t, found)
+	require.NotEqual(t, locktest.Notice, found.Promise, found.Story())
+}
+
 // A story names the request that decided, and what its answer was, also of locks that ask in other words than those of the catalogue.
 func TestAStoryNamesWhatWasAsked(t *testing.T) {
 	long.NotShort(t)
@@ -177,6 +234,16 @@ func TestAStoryNamesWhatWasAsked(t *testing.T) {
 		{
 			"a key that another removes", deletesKey, locktest.Options{Only: []locktest.Promise{locktest.NoSilentLoss}},
 			"release (DeleteRange) deletes ", "what it was promised is over",
+		},
+		{ // etcd would violate it if the pause hit a holder
+			"a key of one's own, at another moment", looksAhead,
+			locktest.Options{Seed: 11000, Only: []locktest.Promise{locktest.ExclusionOfLostWaiters}},
+			"learns of the grant, which has ended", "",
+		},
+		{
+			"a key of one's own", looksAhead,
+			locktest.Options{Seed: 2000, Only: []locktest.Promise{locktest.ExclusionOfLostWaiters}},
+			"learns of the grant, which has ended", "",
 		},
 		{
 			"a clean-up", cleansAny, locktest.Options{Only: []locktest.Promise{locktest.ExclusionAtService}},

@@ -152,8 +152,8 @@ func (r *reducer) ignoresDeadline() bool {
 
 const standsStill = "its holder is paused when its lease ends, and can neither renew it nor notice its end"
 
-// standsStill reports whether a participant was paused when its grant ended, and at the violation still was, or does not
-// listen to notices.
+// standsStill reports whether a participant that believed to hold was paused when its grant ended, and at the violation still was, or does
+// not listen to notices.
 func (r *reducer) standsStill() bool {
 	h, at := r.seen.result.History, r.seen.violation.At
 	faults := newCast(r.now, r.seen).faults
@@ -169,7 +169,7 @@ func (r *reducer) standsStill() bool {
 	}
 	return slices.ContainsFunc(h.Grants, func(g history.Grant) bool {
 		a := h.Acquisition(g.Acquisition)
-		over := a != nil && slices.Contains(r.seen.violation.Acquisitions, a.ID) && g.Ended == history.ByDeadline && g.To <= at
+		over := a != nil && slices.Contains(r.seen.violation.Acquisitions, a.ID) && g.Ended == history.ByDeadline && a.Returned <= g.To && g.To <= at
 		return over && paused(a.Client, g.To, a.Style == history.Careless)
 	})
 }

@@ -24,6 +24,8 @@ type twin struct {
 	shares   bool   // the reference lock violates the property for the same cause …
 	deaf     bool   // … and tells no holder of a loss
 
+	waited map[string]string // by the faults that hit a client while it waited for the lock, that client
+
 	already [checker.PropertyCount]checker.Verdict // what the accused lock violates
 	inUse   bool                                   // others wait for it while a client that believes to hold it has held it all the while
 	instead string                                 // the property of exclusion that the reference lock violates, so that nobody waits
@@ -39,6 +41,7 @@ const comparedSeeds = 3
 // exposed. It stops at the first one in which it does not.
 func (t *twin) compare(s *scenarios.Scenario, seen *history.History) (kept int) {
 	ttl := s.Lock.TTL - s.Servers.Facts().Early // for which what is granted lives at least
+	t.waited = hitWhileWaiting(s, seen)
 	schedules := []func(*scenarios.Scenario){
 		func(*scenarios.Scenario) {},
 		func(s *scenarios.Scenario) { pollOften(s); comeEarly(s) },
@@ -112,6 +115,9 @@ func (t *twin) keeps(s *scenarios.Scenario) bool {
 	if seen.result == nil {
 		return false
 	}
+	if t.hitsHolder(seen.result.History) {
+		return false
+	}
 	report := &seen.result.Report
 	for i := range report.Violations {
 		v := &report.Violations[i]
@@ -143,6 +149,36 @@ func (t *twin) keeps(s *scenarios.Scenario) bool {
 	quiet := len(s.Faults) == 0 && len(s.Clocks) == 0 // then what its clients do is all that could expose the property
 	exposed := verdict == checker.Held || verdict == checker.Violated || quiet || t.survived(seen.result.History)
 	return seen.idle(s.Faults) == 0 && exposed
+}
+
+// hitWhileWaiting finds the faults that hit a client while it waited for the lock.
+func hitWhileWaiting(s *scenarios.Scenario, h *history.History) map[string]string {
+	waited := make(map[string]string)
+	for i := range s.Faults {
+		client := s.Faults[i].Action.Node
+		for _, f := range h.Faults {
+			asks := func(a history.Acquisition) bool {
+				return a.Client == client && a.Invoked <= f.Begin && f.Begin < a.Returned
+			}
+			if f.Name == s.Faults[i].NameAt(i) && f.Fired && slices.ContainsFunc(h.Acquisitions, asks) && !believesAt(h, client, f.Begin) {
+				waited[f.Name] = client
+			}
+		}
+	}
+	return waited
+}
+
+// hitsHolder reports whether a fault hit a client that believed to hold the lock, and had hit it while it waited: what follows from that says
+// nothing of those who wait.
+func (t *twin) hitsHolder(h *history.History) bool {
+	return slices.ContainsFunc(h.Faults, func(f history.Fault) bool {
+		client, waited := t.waited[f.Name]
+		return waited && f.Fired && believesAt(h, client, f.Begin)
+	})
+}
+
+func believesAt(h *history.History, client string, at trace.Instant) bool {
+	return slices.ContainsFunc(h.Beliefs(), func(b history.Belief) bool { return b.Acquisition.Client == client && b.From <= at && at < b.To })
 }
 
 // isStale reports whether the accused was found to take a grant for its own that was over, and so does a client of the reference lock, which
