@@ -129,11 +129,20 @@ func healed(f *history.Fault) trace.Instant {
 }
 
 // settled returns by when what was sent during a fault has arrived: as long after its end as it lasted, since the pauses of
-// TCP grow with an outage, up to two minutes (TCP_RTO_MAX); at its end, if it was only held up.
-func settled(f *history.Fault) trace.Instant {
+// TCP grow with an outage, up to two minutes (TCP_RTO_MAX); at its end, if it was only held up. What is lost just before something else holds
+// up what is sent again fares as in one outage.
+func (j *judge) settled(a *history.Acquisition, f *history.Fault) trace.Instant {
 	end := healed(f)
 	if end == trace.Never || f.Waits {
 		return end
+	}
+	for before := trace.Instant(-1); before < end; {
+		before = end
+		for next := range j.met(a) {
+			if until := healed(next); next.Waits && next.Begin <= end && until != trace.Never {
+				end = max(end, until)
+			}
+		}
 	}
 	return end.Add(min(end.Sub(f.Begin), 2*time.Minute))
 }
@@ -153,7 +162,7 @@ func (j *judge) dueBy(a *history.Acquisition, c *history.Copy, over trace.Instan
 	for f := range j.met(a) {
 		switch {
 		case healed(f) != trace.Never:
-			last = max(last, settled(f))
+			last = max(last, j.settled(a, f))
 		case c.Expires == trace.Never:
 			return 0, false
 		default:

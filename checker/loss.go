@@ -185,7 +185,7 @@ func (j *judge) noticeDue(a *history.Acquisition, lost trace.Instant) trace.Inst
 		before = due
 		for f := range j.met(a) {
 			if f.Begin < before {
-				due = max(due, settled(f).Add(j.leaseOf(a)))
+				due = max(due, j.settled(a, f).Add(j.leaseOf(a)))
 			}
 		}
 	}

@@ -284,12 +284,20 @@ func (p *prober) findKey(seen *sightings) {
 		c.authority = p.authority(c)
 		p.key = c
 		if _, h, err := p.play(alone); err == nil {
-			if n := search.Granted(h); n > best || n == best && c.authority == locks.Queue {
+			if n := search.Granted(h); isThere(h) && (n > best || n == best && c.authority == locks.Queue) {
 				best, found = n, c
 			}
 		}
 	}
 	p.key = found
+}
+
+// isThere reports whether a server had the key when one of the clients had acquired it, if it is known what servers had: a row that is locked while a
+// statement makes it, and again while one deletes it, is not held by that in between.
+func isThere(h *history.History) bool {
+	return len(h.Copies) == 0 || slices.ContainsFunc(h.Copies, func(c history.Copy) bool {
+		return slices.ContainsFunc(h.Acquisitions, func(a history.Acquisition) bool { return c.From <= a.Returned && a.Returned < c.To })
+	})
 }
 
 // doubtKey has clients refused beside a holder, and gives the key up if they write it, too, as when it has a queue in it:
