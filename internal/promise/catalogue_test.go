@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/internal/search"
 	"github.com/locksim/locksim/locks"
 )
@@ -73,4 +74,16 @@ func TestLocksThatCompareClocksAreAskedWhereTheseAgree(t *testing.T) {
 		}
 	}
 	require.NotZero(t, compare)
+}
+
+// Holders who listen to notices of loss alone do not hear that a session may end.
+func TestWhoIsSuspendedIsHeardByCarefulHolders(t *testing.T) {
+	a, _ := locks.Catalogue().Find("chubby")
+	s := Of(a)
+	for _, suspends := range []bool{false, true} {
+		s.Suspends = suspends
+		list := For(s)
+		i := slices.IndexFunc(list, func(p Promise) bool { return p.Name == ExclusionUntilSuspended })
+		require.Equal(t, suspends, slices.Contains(list[i].Model.Styles, history.Careful))
+	}
 }

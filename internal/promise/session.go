@@ -52,7 +52,9 @@ func (s *Subject) onSessions() []Promise {
 func (s *Subject) untilSuspended() Promise {
 	m := everySession()
 	m.Faults = search.Kinds(search.ClientPause, search.EndSession, search.Drift, search.SameRandom)
-	m.Storage, m.Drift, m.AtHand, m.Styles = nil, 0, true, heeding
+	if m.Storage, m.Drift, m.AtHand, m.Styles = nil, 0, true, heeding; s.Suspends { // to which careful holders alone listen
+		m.Styles = careful
+	}
 	p := Promise{
 		Name: ExclusionUntilSuspended, Property: checker.MutualExclusion, Model: m,
 		Keeps: func(of *scenarios.Scenario) bool { return slices.Equal(of.Resource.Latency, sim.Constant(0)) },
