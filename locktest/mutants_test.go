@@ -194,6 +194,7 @@ func right() []lock {
 		{name: "key with a lease", build: etcdPlant{}.build},
 		{name: "key with a lease, with a time-out", build: etcdPlant{timeout: fiveHundred}.build},
 		{name: "key with a lease that is not renewed", build: keepsForNineSeconds},
+		{name: "key with a lease of which nothing is said", build: silently(keepsForNineSeconds)},
 		{name: "key with a long lease", build: etcdPlant{ttl: time.Minute}.build},
 		{name: "key that is watched", build: watchedPlant{}.build},
 		{name: "row", build: rowPlant{}.build},

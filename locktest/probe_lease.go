@@ -274,10 +274,9 @@ func (p *prober) goesByWall(ttl time.Duration) bool {
 	return sooner(waits.Name, right/2) || sooner(alone.Name, -right/2)
 }
 
-// findKept has a client work for longer than its session's time, if a deadline is stated. A session that ends meanwhile is meant to, and
-// is a lease.
+// findKept has a client work for longer than its session's time. A session that ends meanwhile, which nobody keeps alive, is a lease.
 func (p *prober) findKept(s *subject) {
-	if !s.InSession() || !s.Deadline || s.Algorithm.Authority == locks.NoAuthority {
+	if !s.InSession() || s.Algorithm.Authority == locks.NoAuthority {
 		return
 	}
 	c := alone

@@ -180,3 +180,19 @@ func thrice(p locks.Process) (locks.Lock, error) {
 		return release(l.Value)
 	}}, nil
 }
+
+// silent is a lock that states no deadline.
+type silent struct{ locks.Lock }
+
+func (s silent) Acquire(wait time.Duration) (locks.Lease, error) {
+	lease, err := s.Lock.Acquire(wait)
+	lease.Deadline = locks.Deadline{}
+	return lease, err
+}
+
+func silently(build locks.Builder) locks.Builder {
+	return func(p locks.Process) (locks.Lock, error) {
+		lock, err := build(p)
+		return silent{lock}, err
+	}
+}
