@@ -31,8 +31,7 @@ type ZKHandle interface {
 	Get(path string) (ZKNode, error)
 	// Watch is Get, and returns a signal that fires with the node's next change, or with the session's end.
 	Watch(path string) (ZKNode, Signal, error)
-	// Children lists the names of a node's children, which the caller must not change. It returns ErrNoNode if there is
-	// no such node.
+	// Children lists the names of a node's children. It returns ErrNoNode if there is no such node.
 	Children(path string) ([]string, error)
 	// Sync makes the server catch up with all transactions that the leader has committed by now.
 	Sync(path string) error

@@ -1,7 +1,9 @@
 package locktest_test
 
 import (
+	"cmp"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -179,12 +181,13 @@ func (l *queueLock) order(path string) string {
 // queue returns the first node, and the one before one's own.
 func (l *queueLock) queue(own string) (first, before string, found bool, err error) {
 	children, err := l.zk.Children("/queue")
-	for _, name := range children {
+	slices.SortFunc(children, func(a, b string) int { return cmp.Compare(l.order("/queue/"+a), l.order("/queue/"+b)) })
+	for i, name := range children {
 		child := "/queue/" + name
-		if first == "" || l.order(child) < l.order(first) {
+		if i == 0 {
 			first = child
 		}
-		if l.order(child) < l.order(own) && (before == "" || l.order(child) > l.order(before)) {
+		if l.order(child) < l.order(own) {
 			before = child
 		}
 		found = found || child == own

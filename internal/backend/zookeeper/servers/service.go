@@ -172,7 +172,7 @@ func (z *port) Children(path string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.Children, nil
+	return slices.Clone(a.Children), nil
 }
 
 // Sync makes the server catch up.
