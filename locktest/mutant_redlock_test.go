@@ -127,7 +127,7 @@ func (l *redLock) renew(value string, renewed locks.Monotonic, stop, lost locks.
 		switch {
 		case kept > l.p.RedisNodes()/2, kept > 0 && l.oneVote:
 			renewed, every = begin, redTTL/4
-		case begin.Sub(renewed) < redTTL:
+		case begin.Sub(renewed) < redTTL*9/10: // it is told before another client can have the lock
 			every = redTTL / 50
 		default:
 			lost.Fire()
