@@ -225,11 +225,14 @@ func (l *rowLock) Release(lease locks.Lease) error {
 type namedPlant struct {
 	keeps  bool // the release does nothing, so that only the end of the connection frees the lock
 	leaves bool // a client that waits for a while and gives up leaves its statement to the server
+	pings  bool // a holder looks every three seconds whether its connection is over …
+	deaf   bool // … and notifies nobody
 }
 
 type namedLock struct {
 	namedPlant
 	rowLock
+	stop, ended locks.Signal
 }
 
 func (m namedPlant) build(p locks.Process) (locks.Lock, error) {
@@ -251,7 +254,24 @@ func (l *namedLock) Acquire(wait time.Duration) (locks.Lease, error) {
 	}
 	return poll(l.p, wait, func() (locks.Lease, bool) {
 		granted, err := l.ask(0)
-		return locks.Lease{}, err == nil && granted
+		if err != nil || !granted || !l.pings {
+			return locks.Lease{}, err == nil && granted
+		}
+		l.ping()
+		if l.deaf {
+			return locks.Lease{Lost: l.p.NewSignal()}, true
+		}
+		return locks.Lease{Lost: l.conn.Over()}, true
+	})
+}
+
+// ping looks whether the connection is over, until the lock is released.
+func (l *namedLock) ping() {
+	conn, stop := l.conn, l.p.NewSignal()
+	l.stop, l.ended = stop, l.p.Go(func(p locks.Process) {
+		for conn := p.SQL().Share(conn); p.Wait(3*time.Second, stop) < 0 && !conn.Over().Fired(); {
+			_, _ = conn.Do(0, locks.SQLStatement{Name: "ping", Text: "SELECT 1"})
+		}
 	})
 }
 
@@ -271,6 +291,10 @@ func (l *namedLock) ask(seconds int64) (bool, error) {
 func (l *namedLock) Release(locks.Lease) error {
 	if l.keeps {
 		return nil
+	}
+	if l.pings {
+		l.stop.Fire()
+		l.p.Wait(locks.Forever, l.ended)
 	}
 	r, err := l.do("release", "SELECT RELEASE_LOCK(?)", "lock")
 	return heldIf(r.True(), err)

@@ -289,7 +289,8 @@ func (p *prober) findKept(s *subject) {
 // findRenewal has a client hold for longer than any section of a schedule, and looks whether it sends anything meanwhile, and for how
 // long it is granted the lock.
 func (p *prober) findRenewal(s *subject) {
-	if !s.Expires {
+	byConnection := p.facts().Holds == backend.ByConnection && s.Algorithm.Authority != locks.NoAuthority
+	if !s.Expires && !byConnection {
 		return
 	}
 	c := alone
@@ -298,12 +299,14 @@ func (p *prober) findRenewal(s *subject) {
 	if err != nil || len(seen.acquired) == 0 {
 		return
 	}
-	a, longest := &seen.acquired[0], time.Duration(0)
-	last := a.called
-	for _, at := range seen.asked {
-		if at <= a.returned || a.released != 0 && at >= a.released {
-			continue
-		}
+	a := &seen.acquired[0]
+	sent := seen.whileHeld(a)
+	if !s.Expires {
+		s.Asks = len(sent) > 0
+		return
+	}
+	last, longest := a.called, time.Duration(0)
+	for _, at := range sent {
 		if s.Renews && at.Sub(last) > s.TTL {
 			break // it has noticed that there is nothing left to renew
 		}
@@ -315,6 +318,13 @@ func (p *prober) findRenewal(s *subject) {
 	if held := h.Acquisitions[0]; a.lease.Lost != nil && a.lease.Lost.Fired() && len(h.Grants) > 0 && h.Grants[0].To < held.Unlocked {
 		s.RenewsFor = max(h.Grants[0].To.Sub(held.Returned)-s.TTL, 0)
 	}
+}
+
+// whileHeld returns when requests were sent between the end of an Acquire and the Release.
+func (s *sightings) whileHeld(a *acquired) []locks.Monotonic {
+	return slices.DeleteFunc(slices.Clone(s.asked), func(at locks.Monotonic) bool {
+		return at <= a.returned || a.released != 0 && at >= a.released
+	})
 }
 
 // findReentrance has a client enter twice. A lock that lets it in may be entered again if it did not have to ask, or if

@@ -152,7 +152,7 @@ func (s *Subject) everywhere() []Promise {
 	if s.Expires && s.Renews {
 		list = append(list, s.expiry())
 	}
-	if s.Lost && (s.Expires || s.InSession()) { // a client hears that a connection is over if it sends something on it
+	if s.Lost && (s.Expires || s.InSession() || s.Asks) { // a client hears that a connection is over if it sends something on it
 		list = append(list, s.noticeOfLoss())
 	}
 	list = append(list, s.leftovers()...)

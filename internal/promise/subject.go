@@ -24,6 +24,7 @@ type Subject struct {
 	Suspends  bool          // leases tell of a connection that is suspended
 	Notice    bool          // leases have a notice of loss, or of a connection that is suspended
 	Lost      bool          // leases have a notice of loss
+	Asks      bool          // it sends requests while it holds by a connection, and so hears that this is over
 	Fresh     bool          // leases of one task differ in their values
 	Reentrant bool          // a holder may enter again, or is told so …
 	Wall      bool          // clients compare the times of their wall clocks, or of the servers', with each other

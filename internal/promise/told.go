@@ -151,7 +151,7 @@ func (s *Subject) noticeOfLoss() Promise {
 // loss draws how the holder loses the lock.
 func (s *Subject) loss(src search.Source) sim.Fault {
 	f := sim.Fault{Trigger: whenHolding("a", s.TTL/10+some(src, s.TTL))}
-	if s.InSession() && src.Below(2) == 1 {
+	if s.Asks || s.InSession() && src.Below(2) == 1 {
 		f.Action = sim.Action{Kind: sim.EndSession, Node: "a"}
 		return f
 	}
