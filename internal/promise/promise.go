@@ -213,7 +213,8 @@ func (s *Subject) fit(p *Promise) {
 	m.TTLs = append(m.TTLs, s.TTL)[:1]
 	m.Stays = true                                                  // a client that is refused, gives up or has done its work may live on
 	m.GivesUp = !m.Waits && (p.Extend == nil || p.Name == Progress) // others say themselves which clients wait for how long
-	m.Repeats = p.Property == checker.ReleaseSafety || p.Property == checker.ExclusionAtService
+	m.Repeats = p.Property == checker.ReleaseSafety || p.Property == checker.ExclusionAtService ||
+		p.Property == checker.MutualExclusion && s.Algorithm.Authority == locks.NoAuthority // where these two cannot be judged
 	if s.Algorithm.Program != nil {
 		m.Tasks = 1 // of a program's tasks nobody can say which asks
 	}
