@@ -170,6 +170,25 @@ func looksAhead(p locks.Process) (locks.Lock, error) {
 	}}, nil
 }
 
+// entersEarly is a sorted set from which who asks deletes what is over by its own clock, at the very moment of its end.
+func entersEarly(p locks.Process) (locks.Lock, error) {
+	const enter = `redis.call('zremrangebyscore', KEYS[1], '-inf', ARGV[2])
+		if redis.call('zcard', KEYS[1]) > 0 then return 0 end
+		redis.call('zadd', KEYS[1], ARGV[2] + 9000, ARGV[1])
+		redis.call('pexpire', KEYS[1], 9000)
+		return 1`
+	return oddLock{func(wait time.Duration) (locks.Lease, error) {
+		return asking(p, wait, func() (locks.Lease, bool, error) {
+			value, now := p.RandomValue(), strconv.FormatInt(int64(p.Wall())/1e6, 10)
+			r, err := locks.Eval(p.Redis(0), time.Second, locks.Script{Body: enter}, []string{"lock"}, value, now)
+			return locks.Lease{Value: value}, r.Int == 1, err
+		})
+	}, func(l locks.Lease) error {
+		r, err := p.Redis(0).Do(time.Second, "ZREM", "lock", l.Value)
+		return notHeld(r.Int == 1, err)
+	}}, nil
+}
+
 // takesTimeouts is a lock of a transaction that takes a wait which is over for success.
 func takesTimeouts(p locks.Process) (locks.Lock, error) {
 	var conn locks.SQLConn
@@ -244,6 +263,10 @@ func TestAStoryNamesWhatWasAsked(t *testing.T) {
 			"a key of one's own", looksAhead,
 			locktest.Options{Seed: 2000, Only: []locktest.Promise{locktest.ExclusionOfLostWaiters}},
 			"learns of the grant, which has ended", "",
+		},
+		{
+			"a request that takes over", entersEarly, locktest.Options{Only: []locktest.Promise{locktest.ExclusionAtService}},
+			"'s EVAL deletes ", "'s EVAL deletes ",
 		},
 		{
 			"a clean-up", cleansAny, locktest.Options{Only: []locktest.Promise{locktest.ExclusionAtService}},

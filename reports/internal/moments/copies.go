@@ -156,6 +156,9 @@ func (s *story) release(r *history.Removal) string {
 	if m := Background(s.v, r); m != nil {
 		return "'s " + m.What + " "
 	}
+	if m := Taking(s.v, r); m != nil {
+		return "'s " + m.What + " "
+	}
 	if Repeated(s.v, r) {
 		return "'s repeated release "
 	}
@@ -187,6 +190,15 @@ func Background(v *model.View, r *history.Removal) *model.Sent {
 		return nil
 	}
 	return &sent[i]
+}
+
+// Taking returns the request of a removal by which somebody took the lock over: Lock had not returned yet, and was to return it. It is nil of
+// others.
+func Taking(v *model.View, r *history.Removal) *trace.Event {
+	if by := v.History.Acquisition(r.By); by == nil || by.Outcome != history.OK || r.At > by.Returned {
+		return nil
+	}
+	return Remover(v, r)
 }
 
 // Repeated reports whether a release was sent when the server had carried out another one of the same acquisition in the same words.

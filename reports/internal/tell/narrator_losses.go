@@ -313,7 +313,9 @@ func (t *narrator) removes(r *history.Removal, whose string) {
 		release = who + "'s repeated release"
 	}
 	if e := moments.Remover(t.v, r); e != nil {
-		release += " (" + e.What + ")"
+		if release += " (" + e.What + ")"; moments.Taking(t.v, r) != nil {
+			release = who + "'s " + e.What
+		}
 		t.wrong(e.What, moments.Ends(t.v, r)+" another's")
 	}
 	verb := moments.Ends(t.v, r) + " "
