@@ -128,13 +128,22 @@ func (j *judge) granter(of *interval) (node string) {
 	return node
 }
 
-// neverHad blames the server that made the second grant without ever having heard of the first.
+// neverHad blames the server that made the second grant without ever having heard of the first. Whoever was granted what no server had a key of
+// its own for has changed another's key: that is the lock's doing.
 func (j *judge) neverHad(first, second *interval) breach {
-	node := j.granter(second)
+	node, elsewhere := j.granter(second), false
 	for i := range j.h.Copies {
-		if c := &j.h.Copies[i]; c.Node == node && (c.To > first.from || c.From >= first.from) && c.From <= second.from && !j.copyOwner(c).isOther(first.owner) {
+		c := &j.h.Copies[i]
+		if c.To <= first.from && c.From < first.from || c.From > second.from || j.copyOwner(c).isOther(first.owner) {
+			continue
+		}
+		if c.Node == node {
 			return breach{}
 		}
+		elsewhere = true
+	}
+	if !elsewhere {
+		return breach{by: Lock}
 	}
 	return breach{by: Server, node: node}
 }
