@@ -189,6 +189,29 @@ func entersEarly(p locks.Process) (locks.Lock, error) {
 	}}, nil
 }
 
+// renewsAnyKey prolongs whatever key is there by the command that reads it.
+func renewsAnyKey(p locks.Process) (locks.Lock, error) {
+	held := map[string]keeper{}
+	return oddLock{func(wait time.Duration) (locks.Lease, error) {
+		return asking(p, wait, func() (locks.Lease, bool, error) {
+			lease := locks.Lease{Value: p.RandomValue()}
+			r, err := p.Redis(0).Do(time.Second, "SET", "lock", lease.Value, "NX", "PX", "6000")
+			if r.OK() {
+				held[lease.Value] = keep(p, func(p locks.Process) bool {
+					r, err := p.Redis(0).Do(time.Second, "GETEX", "lock", "PX", "6000")
+					return err == nil && r.Str == lease.Value
+				})
+				lease.Lost = held[lease.Value].lost
+			}
+			return lease, r.OK(), err
+		})
+	}, func(l locks.Lease) error {
+		held[l.Value].end(p)
+		r, err := locks.Eval(p.Redis(0), time.Second, locks.Script{Body: deleteOwn}, []string{"lock"}, l.Value)
+		return notHeld(r.Int == 1, err)
+	}}, nil
+}
+
 // takesTimeouts is a lock of a transaction that takes a wait which is over for success.
 func takesTimeouts(p locks.Process) (locks.Lock, error) {
 	var conn locks.SQLConn
@@ -267,6 +290,10 @@ func TestAStoryNamesWhatWasAsked(t *testing.T) {
 		{
 			"a request that takes over", entersEarly, locktest.Options{Only: []locktest.Promise{locktest.ExclusionAtService}},
 			"'s EVAL deletes ", "'s EVAL deletes ",
+		},
+		{
+			"GETEX", renewsAnyKey, locktest.Options{Only: []locktest.Promise{locktest.ExclusionAtService}},
+			"renewal (GETEX) prolongs ", "as if it were its own",
 		},
 		{
 			"a clean-up", cleansAny, locktest.Options{Only: []locktest.Promise{locktest.ExclusionAtService}},

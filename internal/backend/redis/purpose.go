@@ -50,6 +50,11 @@ func (q *Purposes) Of(args []string) string {
 		return trace.ToRelease
 	case "EXPIRE", "PEXPIRE", "EXPIREAT", "PEXPIREAT", "PERSIST":
 		return trace.ToRenew
+	case "GETEX":
+		if len(args) > 2 {
+			return trace.ToRenew
+		}
+		return trace.ToLook
 	case "GET", "EXISTS", "TTL", "PTTL":
 		return trace.ToLook
 	}
