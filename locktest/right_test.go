@@ -22,7 +22,7 @@ func dated(p locks.Process) (locks.Lock, error) {
 	}}, nil
 }
 
-// keeper renews what a lock holds each two seconds, until it is released or the lease may be over.
+// keeper renews what a lock holds each two seconds, until it is released or has not been renewed for long.
 type keeper struct{ stop, lost, ended locks.Signal }
 
 func keep(p locks.Process, renew func(p locks.Process) bool) keeper {
@@ -33,7 +33,7 @@ func keep(p locks.Process, renew func(p locks.Process) bool) keeper {
 			if sent := p.Monotonic(); renew(p) {
 				last = sent
 			}
-			if p.Monotonic().Sub(last) > 9*time.Second {
+			if p.Monotonic().Sub(last) > 7*time.Second { // well before another client can have the lock
 				k.lost.Fire()
 				return
 			}
