@@ -128,8 +128,8 @@ func (j *judge) granter(of *interval) (node string) {
 	return node
 }
 
-// neverHad blames the server that made the second grant without ever having heard of the first. Whoever was granted what no server had a key of
-// its own for has changed another's key: that is the lock's doing.
+// neverHad blames the server that made the second grant without ever having heard of the first. A grant of which no server had a key of
+// its own comes from a change of another client's key: that is the lock's doing.
 func (j *judge) neverHad(first, second *interval) breach {
 	node, elsewhere := j.granter(second), false
 	for i := range j.h.Copies {

@@ -7,7 +7,8 @@ import (
 )
 
 // SQL is a client of a MySQL or PostgreSQL server. Their locks belong to a connection: a lock opens its own,
-// and does not take one from a pool, which would give it to others.
+// and does not take one from a pool, which would give it to others. The simulated servers have the tables locks (name), leases (name, owner,
+// expires_at, version) and shedlock (name, lock_until, locked_at, locked_by); see docs/your-own-lock.md.
 type SQL interface {
 	// Connect opens a connection within timeout; 0 waits forever. The error is ErrNotDone.
 	Connect(timeout time.Duration) (SQLConn, error)

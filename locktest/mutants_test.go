@@ -180,6 +180,7 @@ func right() []lock {
 		{name: "renewals that one of two replicas has", build: acknowledged, o: locktest.Options{Replicas: 2}},
 		{name: "key that gets another lease", build: leasedAnew},
 		{name: "leases that differ", build: ofManyLengths},
+		{name: "row of PostgreSQL", build: postgresRow, o: locktest.Options{Servers: "postgres"}},
 		{name: "renewals that come to an end", build: thrice},
 		{name: "key that says it is free", build: func(p locks.Process) (locks.Lock, error) { return marked{p}, nil }},
 		{name: "item that others watch", build: newWatchedItem},
@@ -322,6 +323,7 @@ func TestLocksThatCannotBeTestedAreRefused(t *testing.T) {
 	}{
 		{plant{seconds: true}.build, locktest.Options{}, "keep the lock for 10ms"},
 		{plant{milliseconds: true}.build, locktest.Options{}, "keep the lock for 2h46m40"},
+		{asksFor("XADD", "s", "*", "a", "b"), locktest.Options{}, "see docs/your-own-lock.md"},
 		{queuePlant{keepsNode: true}.build, locktest.Options{}, "it was acquired and released once, and is not free"},
 		{plant{}.build, locktest.Options{Waive: []locktest.Promise{"fairness"}}, `there is no promise "fairness"`},
 		{plant{}.build, locktest.Options{Faults: []string{"pause"}}, `there is no kind of faults "pause": there are client-crash, `},

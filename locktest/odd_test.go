@@ -149,3 +149,13 @@ return 1`}
 type patient struct{ locks.Lock }
 
 func (l patient) Acquire(time.Duration) (locks.Lease, error) { return l.Lock.Acquire(locks.Forever) }
+
+// asksFor is a lock that sends one command, and no other.
+func asksFor(command ...string) locks.Builder {
+	return func(p locks.Process) (locks.Lock, error) {
+		return oddLock{func(time.Duration) (locks.Lease, error) {
+			_, err := p.Redis(0).Do(time.Second, command...)
+			return locks.Lease{}, err
+		}, func(locks.Lease) error { return nil }}, nil
+	}
+}

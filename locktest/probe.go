@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/locksim/locksim/history"
@@ -132,7 +133,21 @@ func (p *prober) settle() (*sightings, error) {
 			}
 		}
 	}
-	return nil, fmt.Errorf("locktest: the lock cannot be acquired on %s, alone and without any fault: %w", found, problem)
+	return nil, fmt.Errorf("locktest: the lock cannot be acquired on %s, alone and without any fault: %w%s", found, problem, notSimulated(problem))
+}
+
+// notSimulated says of a refusal that the real server might not give it; "" of others.
+func notSimulated(problem error) string {
+	var (
+		redis *locks.RedisError
+		sql   *locks.SQLError
+	)
+	unknown := errors.As(problem, &redis) && strings.HasPrefix(redis.Text, "ERR unknown ") || errors.As(problem, &sql) &&
+		slices.Contains([]string{"42601", "42883", "42P01", "42703", "1064", "1305", "1146", "1054"}, sql.Code)
+	if !unknown {
+		return ""
+	}
+	return "; the simulated server knows a part of what the real one does: see docs/your-own-lock.md"
 }
 
 // problem says why a client that is alone did not get the lock twice.

@@ -196,3 +196,35 @@ func silently(build locks.Builder) locks.Builder {
 		return silent{lock}, err
 	}
 }
+
+// postgresRow is a row of PostgreSQL that says until when by the server's clock, as people write it.
+func postgresRow(p locks.Process) (locks.Lock, error) {
+	var conn locks.SQLConn
+	do := func(text string, args ...any) (locks.SQLResult, error) {
+		if conn == nil || conn.Over().Fired() {
+			opened, err := p.SQL().Connect(time.Second)
+			if err != nil {
+				return locks.SQLResult{}, err
+			}
+			conn = opened
+		}
+		return conn.Do(time.Second, locks.SQLStatement{Text: text}, args...)
+	}
+	release := func(owner string) error {
+		r, err := do("DELETE FROM leases WHERE name = 'job' AND owner = $1", owner)
+		return notHeld(r.Affected == 1, err)
+	}
+	return oddLock{func(wait time.Duration) (locks.Lease, error) {
+		return asking(p, wait, func() (locks.Lease, bool, error) {
+			owner, began := p.RandomValue(), p.Monotonic()
+			r, err := do("INSERT INTO leases (name, owner, expires_at, version) VALUES ('job', $1, clock_timestamp() + interval '10 seconds', 1) "+
+				"ON CONFLICT (name) DO UPDATE SET owner = $1, expires_at = clock_timestamp() + interval '10 seconds' "+
+				"WHERE leases.expires_at < clock_timestamp() RETURNING owner", owner)
+			if err != nil {
+				_ = release(owner)
+				return locks.Lease{}, false, err
+			}
+			return locks.Lease{Value: owner, Deadline: locks.MonotonicDeadline(began.Add(9 * time.Second))}, len(r.Rows) == 1, nil
+		})
+	}, func(l locks.Lease) error { return release(l.Value) }}, nil
+}

@@ -2,6 +2,7 @@ package database
 
 import (
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -230,7 +231,7 @@ func (p *parser) expressions() []expression {
 }
 
 // levels are the operators from the loosest to the closest.
-var levels = [...][]string{{"or"}, {"and"}, {"=", "<>", "!=", "<=", ">=", "<", ">"}, {"+", "-"}}
+var levels = [...][]string{{"or"}, {"and"}, {"=", "<>", "!=", "<=", ">=", "<", ">"}, {"+", "-"}, {"*"}}
 
 func (p *parser) expression() expression { return p.level(0) }
 
@@ -283,6 +284,8 @@ func (p *parser) operand() expression {
 		return literal{Int(-p.integer())}
 	case p.only(MySQL, "interval"):
 		return interval{p.operand(), p.unit()}
+	case p.only(PostgreSQL, "interval"):
+		return literal{p.length()}
 	}
 	switch p.tokens[0].kind {
 	case number:
@@ -305,15 +308,38 @@ func (p *parser) integer() int64 {
 	return n
 }
 
+// units are those of lengths of time that both servers know by these names, and their lengths in nanoseconds.
+var units = map[string]int64{
+	"microsecond": int64(time.Microsecond), "second": int64(time.Second), "minute": int64(time.Minute), "hour": int64(time.Hour),
+}
+
 func (p *parser) unit() int64 {
-	switch {
-	case p.accept("second"):
-		return int64(time.Second)
-	case p.accept("microsecond"):
-		return int64(time.Microsecond)
+	unit, ok := units[p.tokens[0].text]
+	if !ok {
+		p.fail()
 	}
-	p.fail()
-	return 0
+	p.next()
+	return unit
+}
+
+// length reads PostgreSQL's quoted length of time: a number and a unit, in the singular or the plural.
+func (p *parser) length() Value {
+	if p.tokens[0].kind != quoted {
+		p.fail()
+		return Value{}
+	}
+	amount, name, _ := strings.Cut(strings.TrimSpace(p.tokens[0].text), " ")
+	name = strings.TrimSuffix(strings.ToLower(strings.TrimSpace(name)), "s")
+	n, err := strconv.ParseInt(amount, 10, 20) // more would be no lease
+	unit, ok := units[name]
+	if name == "millisecond" {
+		unit, ok = int64(time.Millisecond), true
+	}
+	if err != nil || !ok {
+		p.fail()
+	}
+	p.next()
+	return Value{Kind: KindInterval, Int: n * unit}
 }
 
 // parameter reads a ?, of which each is the next, or $1, which may stand more than once.

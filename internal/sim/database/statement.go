@@ -130,6 +130,8 @@ func (b binary) apply(left, right Value) Value {
 		return truth(order > 0)
 	case ">=":
 		return truth(order >= 0)
+	case "*":
+		return Value{Kind: max(left.Kind, right.Kind), Int: left.Int * right.Int}
 	case "-":
 		right.Int = -right.Int
 	}
