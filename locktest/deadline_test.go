@@ -42,6 +42,9 @@ func TestADeadlineAfterTheLeaseIsFoundOnAllServers(t *testing.T) {
 				}, l.o)
 				require.NoError(t, err)
 				require.Equal(t, right, found == nil, "a deadline after %v: %s", after, found)
+				if !right {
+					require.Contains(t, found.Blame, "a deadline that is later than the end of what it was granted")
+				}
 			}
 		})
 	}

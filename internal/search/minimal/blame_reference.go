@@ -92,12 +92,12 @@ func (r *reducer) misstates() string {
 	case r.tellsNothing():
 		return "it states a notice of loss, and gives none for a lease and longer"
 	case r.statesTooMuch():
-		return "it states a deadline that is later than the end of what it was granted"
-	case r.statesUnits():
-		return "it states a deadline that does not allow for the units in which its server counts a time to live"
+		return statedLater
 	}
-	return ""
+	return r.statesUnits()
 }
+
+const statedLater = "it states a deadline that is later than the end of what it was granted"
 
 // heedsDeadline reports whether a participant stops at the deadline that its lock states.
 func (r *reducer) heedsDeadline() bool {
@@ -131,19 +131,27 @@ func (r *reducer) statesTooMuch() bool {
 	})
 }
 
-// statesUnits reports whether a participant that heeds deadlines was stated one after the moment at which a server ended its entry early, by no
-// more than servers of the kind may, though all clocks are right.
-func (r *reducer) statesUnits() bool {
+// statesUnits says what is wrong of the deadline of a participant that heeds deadlines, if a server ended its entry before that, and early by no
+// more than servers of the kind may, though all clocks are right; "" if nothing is known to be.
+func (r *reducer) statesUnits() (text string) {
 	h, v, early := r.seen.result.History, r.seen.violation, r.now.Servers.Facts().Early
 	wrong := func(f sim.Fault) bool { return f.Action.Kind == sim.SetClock }
 	if early == 0 || len(r.now.Clocks) > 0 || slices.ContainsFunc(r.now.Faults, wrong) {
-		return false
+		return ""
 	}
-	return slices.ContainsFunc(h.Copies, func(c history.Copy) bool {
-		a := h.Acquisition(c.Acquisition)
-		return a != nil && slices.Contains(v.Acquisitions, a.ID) && a.Style == history.Careful && a.HasDeadline &&
-			c.Gone == history.Expired && c.To <= v.At && v.At < a.Deadline && grantedUntil(h, a.ID).Sub(c.To) <= early
-	})
+	for i := range h.Copies {
+		c := &h.Copies[i]
+		a, until := h.Acquisition(c.Acquisition), grantedUntil(h, c.Acquisition)
+		switch {
+		case a == nil || !slices.Contains(v.Acquisitions, a.ID) || a.Style != history.Careful || !a.HasDeadline:
+		case c.Gone != history.Expired || c.To > v.At || v.At >= a.Deadline || until.Sub(c.To) > early:
+		case a.Deadline > until:
+			return statedLater
+		default:
+			text = "it states a deadline that does not allow for the units in which its server counts a time to live"
+		}
+	}
+	return text
 }
 
 // isNeverGranted reports whether a participant believes to hold what it was never granted.
