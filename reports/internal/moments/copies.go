@@ -192,13 +192,21 @@ func Background(v *model.View, r *history.Removal) *model.Sent {
 	return &sent[i]
 }
 
-// Taking returns the request of a removal by which somebody took the lock over: Lock had not returned yet, and was to return it. It is nil of
-// others.
+// Taking returns the request of a removal by which somebody took the lock over: Lock had not returned yet, and was to return it, and the request is
+// no clean-up of an earlier try. It is nil of others.
 func Taking(v *model.View, r *history.Removal) *trace.Event {
-	if by := v.History.Acquisition(r.By); by == nil || by.Outcome != history.OK || r.At > by.Returned {
+	by := v.History.Acquisition(r.By)
+	if by == nil || by.Outcome != history.OK || r.At > by.Returned {
 		return nil
 	}
-	return Remover(v, r)
+	takes := slices.ContainsFunc(v.History.Copies, func(c history.Copy) bool {
+		return c.Acquisition == r.By && c.Node == r.Node && c.From == r.At
+	})
+	e := Remover(v, r)
+	if e == nil || !takes && e.Alt == trace.ToRelease {
+		return nil
+	}
+	return e
 }
 
 // Repeated reports whether a release was sent when the server had carried out another one of the same acquisition in the same words.
