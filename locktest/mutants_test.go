@@ -120,6 +120,7 @@ func wrong() []lock {
 
 		{name: "forces a repeated Unlock", breaks: locktest.ReleaseSafety, build: plant{forces: true, timeout: fiveHundred}.build},
 		{name: "forces a repeated Unlock of a row", breaks: locktest.ReleaseSafety, build: rowPlant{forces: true}.build},
+		{name: "a repeated Unlock deletes whatever row is there", breaks: locktest.ReleaseSafety, build: madeRow{byName: true}.build, o: anyEnd},
 		{name: "a repeated Unlock deletes the first node", breaks: locktest.ReleaseSafety, build: queuePlant{unlocksFirst: true}.build},
 		{name: "a repeated Unlock deletes the first key", breaks: locktest.ReleaseSafety, build: etcdPlant{unlocksFirst: true, timeout: fiveHundred}.build},
 		{name: "releases again after it was reacquired", breaks: locktest.ExclusionWithinLease, build: plant{keepsTrying: true, timeout: fiveHundred}.build},
@@ -180,6 +181,7 @@ func right() []lock {
 		{name: "renewals that one of two replicas has", build: acknowledged, o: locktest.Options{Replicas: 2}},
 		{name: "key that gets another lease", build: leasedAnew},
 		{name: "leases that differ", build: ofManyLengths},
+		{name: "row that is made and deleted", build: madeRow{}.build, o: anyEnd},
 		{name: "row of PostgreSQL", build: postgresRow, o: locktest.Options{Servers: "postgres"}},
 		{name: "renewals that come to an end", build: thrice},
 		{name: "key that says it is free", build: func(p locks.Process) (locks.Lock, error) { return marked{p}, nil }},
@@ -245,6 +247,9 @@ func seeds(t *testing.T) uint64 {
 
 // patience is how many schedules right locks are put to, for the sake of time, where nothing else is asked for.
 const patience = 40
+
+// anyEnd is for rows that stay when their makers die.
+var anyEnd = locktest.Options{Servers: "mysql", Waive: []locktest.Promise{locktest.Progress}}
 
 func TestWrongLocksAreCaught(t *testing.T) {
 	for _, l := range some(append(wrong(), wrongOfCatalogue()...), long.Every(4, 1)) {

@@ -228,3 +228,36 @@ func postgresRow(p locks.Process) (locks.Lock, error) {
 		})
 	}, func(l locks.Lease) error { return release(l.Value) }}, nil
 }
+
+// madeRow is a row of MySQL that is there while somebody holds, whatever becomes of connections.
+type madeRow struct {
+	rowLock
+	byName bool // the release deletes the row whoever's it is
+}
+
+func (m madeRow) build(p locks.Process) (locks.Lock, error) {
+	m.rowLock = rowLock{p: p}
+	return &m, nil
+}
+
+func (m *madeRow) Acquire(wait time.Duration) (locks.Lease, error) {
+	lease := locks.Lease{Value: m.p.RandomValue()}
+	return poll(m.p, wait, func() (locks.Lease, bool) {
+		var refused *locks.SQLError
+		_, err := m.do("acquire", "INSERT INTO leases (name, owner, version) VALUES ('job', ?, 1)", lease.Value)
+		if !errors.As(err, &refused) {
+			return lease, err == nil
+		}
+		r, err := m.do("look", "SELECT owner FROM leases WHERE name = 'job'") // an answer may have been lost
+		return lease, err == nil && len(r.Rows) == 1 && r.Rows[0][0] == any(lease.Value)
+	})
+}
+
+func (m *madeRow) Release(l locks.Lease) error {
+	text, args := "DELETE FROM leases WHERE name = 'job' AND owner = ?", []any{l.Value}
+	if m.byName {
+		text, args = "DELETE FROM leases WHERE name = 'job'", nil
+	}
+	r, err := m.do("release", text, args...)
+	return heldIf(r.Affected == 1, err)
+}

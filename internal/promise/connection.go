@@ -6,6 +6,7 @@ import (
 
 	"github.com/locksim/locksim/checker"
 	"github.com/locksim/locksim/internal/search"
+	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/sim"
 )
@@ -25,6 +26,9 @@ func (s *Subject) onDatabase() []Promise {
 	release := Promise{Name: ReleaseSafety, Property: checker.ReleaseSafety, Model: every, Why: `
 		A release ends the acquisition that it is for and no other.`}
 	release.Model.Faults = search.Kinds(search.SameRandom)
+	if s.Algorithm.Authority == locks.NoAuthority {
+		release = s.lateRelease()
+	}
 	if !s.Expires {
 		return append([]Promise{service.played("service", s.widen), release, Promise{
 			Name: ExclusionUnlessForgotten, Property: checker.MutualExclusion, Model: search.FaultModel{

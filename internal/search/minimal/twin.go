@@ -24,7 +24,7 @@ type twin struct {
 	shares   bool   // the reference lock violates the property for the same cause …
 	deaf     bool   // … and tells no holder of a loss
 
-	waited map[string]string // by the faults that hit a client while it waited for the lock, that client
+	besides map[string]string // by the faults that hit a client which did not believe to hold the lock, that client
 
 	already [checker.PropertyCount]checker.Verdict // what the accused lock violates
 	inUse   bool                                   // others wait for it while a client that believes to hold it has held it all the while
@@ -41,7 +41,7 @@ const comparedSeeds = 3
 // exposed. It stops at the first one in which it does not.
 func (t *twin) compare(s *scenarios.Scenario, seen *history.History) (kept int) {
 	ttl := s.Lock.TTL - s.Servers.Facts().Early // for which what is granted lives at least
-	t.waited = hitWhileWaiting(s, seen)
+	t.besides = hitBesides(s, seen)
 	schedules := []func(*scenarios.Scenario){
 		func(*scenarios.Scenario) {},
 		func(s *scenarios.Scenario) { pollOften(s); comeEarly(s) },
@@ -151,29 +151,41 @@ func (t *twin) keeps(s *scenarios.Scenario) bool {
 	return seen.idle(s.Faults) == 0 && exposed
 }
 
-// hitWhileWaiting finds the faults that hit a client while it waited for the lock.
-func hitWhileWaiting(s *scenarios.Scenario, h *history.History) map[string]string {
-	waited := make(map[string]string)
+// hitBesides finds the faults that hit a client which did not believe to hold the lock: it waited, or had called Unlock.
+func hitBesides(s *scenarios.Scenario, h *history.History) map[string]string {
+	besides := make(map[string]string)
 	for i := range s.Faults {
-		client := s.Faults[i].Action.Node
-		for _, f := range h.Faults {
-			asks := func(a history.Acquisition) bool {
-				return a.Client == client && a.Invoked <= f.Begin && f.Begin < a.Returned
-			}
-			if f.Name == s.Faults[i].NameAt(i) && f.Fired && slices.ContainsFunc(h.Acquisitions, asks) && !believesAt(h, client, f.Begin) {
-				waited[f.Name] = client
-			}
+		name := s.Faults[i].NameAt(i)
+		client := clientOf(s, &s.Faults[i].Action)
+		at := slices.IndexFunc(h.Faults, func(f history.Fault) bool { return f.Name == name && f.Fired })
+		if client == "" || at < 0 || believesAt(h, client, h.Faults[at].Begin) {
+			continue
+		}
+		asked := func(a history.Acquisition) bool { return a.Client == client && a.Invoked <= h.Faults[at].Begin }
+		if slices.ContainsFunc(h.Acquisitions, asked) {
+			besides[name] = client
 		}
 	}
-	return waited
+	return besides
 }
 
-// hitsHolder reports whether a fault hit a client that believed to hold the lock, and had hit it while it waited: what follows from that says
-// nothing of those who wait.
+// clientOf is the client that a fault hits alone; "" if there is none.
+func clientOf(s *scenarios.Scenario, a *sim.Action) string {
+	for _, nodes := range [][]string{{a.Node}, a.Link.From, a.Link.To} {
+		is := func(c scenarios.Client) bool { return len(nodes) == 1 && slices.Contains(c.Names(), nodes[0]) }
+		if slices.ContainsFunc(s.Clients, is) {
+			return nodes[0]
+		}
+	}
+	return ""
+}
+
+// hitsHolder reports whether a fault hit a client that believed to hold the lock, and had hit it while it did not: what follows from that says
+// nothing of those who wait, or have called Unlock.
 func (t *twin) hitsHolder(h *history.History) bool {
 	return slices.ContainsFunc(h.Faults, func(f history.Fault) bool {
-		client, waited := t.waited[f.Name]
-		return waited && f.Fired && believesAt(h, client, f.Begin)
+		client, besides := t.besides[f.Name]
+		return besides && f.Fired && believesAt(h, client, f.Begin)
 	})
 }
 
