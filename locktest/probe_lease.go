@@ -274,9 +274,10 @@ func (p *prober) goesByWall(ttl time.Duration) bool {
 	return sooner(waits.Name, right/2) || sooner(alone.Name, -right/2)
 }
 
-// findKept has a client work for longer than its session's time. A session that ends meanwhile, which nobody keeps alive, is a lease.
+// findKept has a client work for longer than its session's time. A session that ends meanwhile, which nobody keeps alive, is a lease, unless
+// the lock would notify its holder of that end, and states no deadline: then it was to be kept alive.
 func (p *prober) findKept(s *subject) {
-	if !s.InSession() || s.Algorithm.Authority == locks.NoAuthority {
+	if !s.InSession() || s.Lost && !s.Deadline || s.Algorithm.Authority == locks.NoAuthority {
 		return
 	}
 	c := alone
