@@ -1,6 +1,7 @@
 package database
 
 import (
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -330,12 +331,12 @@ func (p *parser) length() Value {
 	}
 	amount, name, _ := strings.Cut(strings.TrimSpace(p.tokens[0].text), " ")
 	name = strings.TrimSuffix(strings.ToLower(strings.TrimSpace(name)), "s")
-	n, err := strconv.ParseInt(amount, 10, 20) // more would be no lease
+	n, err := strconv.ParseInt(amount, 10, 32)
 	unit, ok := units[name]
 	if name == "millisecond" {
 		unit, ok = int64(time.Millisecond), true
 	}
-	if err != nil || !ok {
+	if err != nil || !ok || max(n, -n) > math.MaxInt64/unit {
 		p.fail()
 	}
 	p.next()
