@@ -270,7 +270,7 @@ func (l *namedLock) ping() {
 	conn, stop := l.conn, l.p.NewSignal()
 	l.stop, l.ended = stop, l.p.Go(func(p locks.Process) {
 		for conn := p.SQL().Share(conn); p.Wait(3*time.Second, stop) < 0 && !conn.Over().Fired(); {
-			_, _ = conn.Do(0, locks.SQLStatement{Name: "ping", Text: "SELECT 1"})
+			_, _ = conn.Do(3*time.Second, locks.SQLStatement{Name: "ping", Text: "SELECT 1"})
 		}
 	})
 }

@@ -83,9 +83,10 @@ func (p *prober) lifeOfKey(key time.Duration, seen *sightings) time.Duration {
 	if !slices.ContainsFunc(seen.acquired, states) && !p.hasEntries() {
 		return key
 	}
-	if own := p.inherits(waitsFor(key)); own > 0 && own < key*9/10 {
+	waits := waitsFor(key)
+	if own := p.inherits(waits); own > 0 && own < key*9/10 {
 		p.giveUpKey("others get the lock before its end")
-		return own
+		return p.exactly(own, waits)
 	}
 	return key
 }
@@ -138,7 +139,12 @@ func (p *prober) lifeByItself() time.Duration {
 	if p.key.key != "" {
 		p.giveUpKey("it has no end, and the lock ends nevertheless")
 	}
-	asks := waits // without the pause with which the lock asks again, which is no part of the lease
+	return p.exactly(life, waits)
+}
+
+// exactly returns for how long somebody is kept out that waits for about so long, without the pause with which the lock asks again, which is no part
+// of the lease.
+func (p *prober) exactly(life time.Duration, asks scenarios.Client) time.Duration {
 	asks.Wait, asks.Again = locks.Try, time.Millisecond
 	// An end that is counted in whole seconds comes sooner for who begins late in one.
 	for begins := 900 * time.Millisecond; begins >= 0; begins -= 300 * time.Millisecond {

@@ -261,3 +261,38 @@ func (m *madeRow) Release(l locks.Lease) error {
 	r, err := m.do("release", text, args...)
 	return heldIf(r.Affected == 1, err)
 }
+
+// lockedRow is a row that is made each time before it is locked, for as long as the transaction lasts.
+type lockedRow struct{ rowLock }
+
+func newLockedRow(p locks.Process) (locks.Lock, error) { return &lockedRow{rowLock{p: p}}, nil }
+
+func (l *lockedRow) Acquire(wait time.Duration) (locks.Lease, error) {
+	return poll(l.p, wait, func() (locks.Lease, bool) {
+		for _, text := range []string{
+			"SET innodb_lock_wait_timeout = 1", "INSERT IGNORE INTO locks (name) VALUES ('job')", "BEGIN", "SELECT name FROM locks WHERE name = 'job' FOR UPDATE",
+		} {
+			if _, err := l.do("", text); err != nil {
+				l.abandon()
+				return locks.Lease{}, false
+			}
+		}
+		return locks.Lease{Lost: l.conn.Over()}, true
+	})
+}
+
+// abandon ends the transaction by closing the connection, which may be over.
+func (l *lockedRow) abandon() {
+	if l.conn != nil {
+		l.conn.Close()
+		l.conn = nil
+	}
+}
+
+func (l *lockedRow) Release(locks.Lease) error {
+	if l.conn == nil || l.conn.Over().Fired() {
+		return locks.ErrNotHeld
+	}
+	_, err := l.do("", "COMMIT")
+	return err
+}

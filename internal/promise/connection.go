@@ -30,12 +30,18 @@ func (s *Subject) onDatabase() []Promise {
 		release = s.lateRelease()
 	}
 	if !s.Expires {
-		return append([]Promise{service.played("service", s.widen), release, Promise{
+		stands := Promise{
 			Name: ExclusionUnlessForgotten, Property: checker.MutualExclusion, Model: search.FaultModel{
 				Faults: slow(search.ServerAhead, search.ServerBack, search.Drift, search.Stall, search.Delay), Storage: waiting,
 				Tasks: 2, Waits: true, Drift: 100_000,
 			}, Why: `While its connection stands a client holds until it releases, and here nothing breaks connections.`,
-		}.played("unless-broken", alike), s.untilMissed(Promise{
+		}
+		if s.Asks { // what it asks while it holds may be answered too late for it, and it closes the connection
+			stands.Model.Faults = slices.DeleteFunc(stands.Model.Faults, func(k search.Kind) bool {
+				return k == search.ServerPause || k == search.Stall || k == search.Delay
+			})
+		}
+		return append([]Promise{service.played("service", s.widen), release, stands.played("unless-broken", alike), s.untilMissed(Promise{
 			Name: Progress, Property: checker.Progress, Focus: deaths, Model: search.FaultModel{
 				Faults: []search.Kind{search.ClientCrash, search.ClientPause, search.ClientClock}, Progress: 10,
 			},

@@ -14,6 +14,7 @@ type Request struct {
 	Statement string
 	Args      []Value // the values of ?, or of $1, $2, …
 	Purpose   string  // the lock's purpose: "acquire", "renew", "release"; "" unknown
+	Alone     bool    // it is executed in no transaction but its own
 }
 
 // What returns the statement's first word, or the function that it calls if it is a SELECT of a function, and

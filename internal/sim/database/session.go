@@ -43,6 +43,7 @@ func (s *session) after(limit time.Duration) int64 {
 // start begins to execute a statement and returns the answer; nil if it has to wait.
 func (s *session) start(r *Request) *Response {
 	s.timer.Stop()
+	r.Alone = !s.tx.explicit
 	s.executing = &execution{session: s, server: s.server, request: r, now: s.server.node.Wall()}
 	s.executing.ends = s.after(s.settings.statement)
 	if !s.tx.explicit {

@@ -150,9 +150,15 @@ func (t *truth) claims(o sim.Origin) bool {
 	return a != nil && a.Unlocked == trace.Never && a.Crashed == trace.Never
 }
 
-// makes reports whether a request only makes the row that is to be locked: it locks the row for as long as it lasts, and
+// makes reports whether a request only makes the row that is to be locked, or changes it, and is done: it locks the row for as long as it lasts, and
 // nobody holds anything by that.
-func makes(r *database.Request) bool { return r != nil && r.Purpose == "make" }
+func makes(r *database.Request) bool {
+	if r == nil || r.Purpose == "make" {
+		return r != nil
+	}
+	what, _ := r.What()
+	return r.Alone && slices.Contains([]string{"INSERT", "UPDATE", "DELETE"}, what)
+}
 
 // Committed sees changes of the row of leases, and of the protected registers.
 func (t *truth) Committed(_ *database.Server, r *database.Request, changes []database.Change) {
