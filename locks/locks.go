@@ -25,7 +25,8 @@ type Lock interface {
 	// not give up by itself. It returns ErrNotAcquired if the lock was not available, or an error of the servers;
 	// in both cases the caller does not hold the lock, though a server may believe that it does (see ErrUnknown).
 	Acquire(wait time.Duration) (Lease, error)
-	// Release releases the lease. ErrNotHeld says that the servers have no such lease, or no longer have it.
+	// Release releases the lease. ErrNotHeld says that the servers have no such lease, or no longer have it. After another error it may be
+	// called again with the same lease.
 	Release(Lease) error
 }
 

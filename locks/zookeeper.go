@@ -17,9 +17,9 @@ type ZooKeeper interface {
 
 // ZKHandle is a client handle: one session at a time, which the library keeps alive on one server of the
 // ensemble at a time. When it expires, the handles of some libraries open another, and those of others die:
-// every request then fails with ErrSessionExpired. The tasks of a process share it. A request waits for a
-// connection, and for its answer until the connection is lost; then its outcome is ErrUnknown. It is ErrNotDone
-// if the request was certainly not executed.
+// every request then fails with ErrSessionExpired. The tasks of a process share the session, by a handle that each
+// opens for itself. A request waits for a connection, and for its answer until the connection is lost; then its outcome
+// is ErrUnknown. It is ErrNotDone if the request was certainly not executed.
 type ZKHandle interface {
 	// Session returns the library's present view of its session.
 	Session() ZKSession
