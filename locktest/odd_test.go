@@ -102,6 +102,33 @@ func TestAPanicIsToldOnce(t *testing.T) {
 		`it failed likewise when these were asked: .*exclusion-within-lease`, found[0].String())
 }
 
+// forgetful knows what it holds until the first release.
+type forgetful struct {
+	locks.Lock
+	held map[string]*int
+}
+
+func (l *forgetful) Acquire(wait time.Duration) (locks.Lease, error) {
+	lease, err := l.Lock.Acquire(wait)
+	l.held[lease.Value] = new(int)
+	return lease, err
+}
+
+func (l *forgetful) Release(lease locks.Lease) error {
+	*l.held[lease.Value]++
+	delete(l.held, lease.Value)
+	return l.Lock.Release(lease)
+}
+
+func TestAPanicOfASecondReleaseIsCalledThat(t *testing.T) {
+	found, err := locktest.Check(func(p locks.Process) (locks.Lock, error) {
+		lock, err := plant{}.build(p)
+		return &forgetful{lock, map[string]*int{}}, err
+	}, locktest.Options{})
+	require.NoError(t, err)
+	require.Contains(t, found.Text, "This application calls Release once more after an error (unlock-again), as applications may.")
+}
+
 // startled panics when a release could not be told, or has no answer.
 type startled struct{ locks.Lock }
 

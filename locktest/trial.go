@@ -3,6 +3,7 @@ package locktest
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/locksim/locksim/checker"
@@ -104,7 +105,7 @@ func (t *trial) judge(way scenarios.Case, result *harness.Result, err error) boo
 	t.steps += result.Steps
 	v := search.Violation{Case: way, Seed: t.seed, Property: p.Property, Options: t.options}
 	if err != nil {
-		t.found = &breach{promise: p, violation: v, text: failure(err), failed: err}
+		t.found = &breach{promise: p, violation: v, text: failure(err, &way), failed: err}
 		return false
 	}
 	t.danger = t.danger || result.Report.Dangers[p.Property] > 0
@@ -123,12 +124,17 @@ func (t *trial) judge(way scenarios.Case, result *harness.Result, err error) boo
 }
 
 // failure says what the lock's code did instead of ending, and where it panicked.
-func failure(err error) string {
+func failure(err error, way *scenarios.Case) string {
 	var thrown *sim.Panic
 	if !errors.As(err, &thrown) {
 		return err.Error()
 	}
-	return strings.Join(append([]string{thrown.Error()}, thrown.Calls()...), "\n  ")
+	text := strings.Join(append([]string{thrown.Error()}, thrown.Calls()...), "\n  ")
+	repeats := func(c scenarios.Client) bool { return c.Unlock > 0 && slices.Contains(c.Names(), thrown.Node) }
+	if strings.Contains(thrown.Stack, ").Release(") && slices.ContainsFunc(way.Scenario.Clients, repeats) {
+		text += "\n  This application calls Release once more after an error (unlock-again), as applications may."
+	}
+	return text
 }
 
 // firstOf returns the first violation that breaks the promise; nil if there is none.
