@@ -237,6 +237,12 @@ func asking(p locks.Process, wait time.Duration, try func() (locks.Lease, bool, 
 	}
 }
 
+// deleteIfOwn deletes the key if it has a value.
+func deleteIfOwn(p locks.Process, value string) error {
+	r, err := locks.Eval(p.Redis(0), time.Second, locks.Script{Body: deleteOwn}, []string{"lock"}, value)
+	return notHeld(r.Int == 1, err)
+}
+
 func notHeld(ours bool, err error) error {
 	if err == nil && !ours {
 		return locks.ErrNotHeld

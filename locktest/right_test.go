@@ -17,8 +17,7 @@ func dated(p locks.Process) (locks.Lock, error) {
 			return locks.Lease{Value: value, Deadline: locks.WallDeadline(until.Add(-500 * time.Millisecond))}, r.OK(), err
 		})
 	}, func(l locks.Lease) error {
-		r, err := locks.Eval(p.Redis(0), time.Second, locks.Script{Body: deleteOwn}, []string{"lock"}, l.Value)
-		return notHeld(r.Int == 1, err)
+		return deleteIfOwn(p, l.Value)
 	}}, nil
 }
 
@@ -54,16 +53,12 @@ func acknowledged(p locks.Process) (locks.Lock, error) {
 		return err == nil && r.Int >= 1
 	}
 	held := map[string]keeper{}
-	release := func(value string) error {
-		r, err := locks.Eval(p.Redis(0), time.Second, locks.Script{Body: deleteOwn}, []string{"lock"}, value)
-		return notHeld(r.Int == 1, err)
-	}
 	return oddLock{func(wait time.Duration) (locks.Lease, error) {
 		return asking(p, wait, func() (locks.Lease, bool, error) {
 			value := p.RandomValue()
 			r, err := p.Redis(0).Do(time.Second, "SET", "lock", value, "NX", "PX", "10000")
 			if !r.OK() || !copied(p) {
-				_ = release(value)
+				_ = deleteIfOwn(p, value)
 				return locks.Lease{}, false, err
 			}
 			k := keep(p, func(p locks.Process) bool {
@@ -75,7 +70,7 @@ func acknowledged(p locks.Process) (locks.Lock, error) {
 		})
 	}, func(l locks.Lease) error {
 		held[l.Value].end(p)
-		return release(l.Value)
+		return deleteIfOwn(p, l.Value)
 	}}, nil
 }
 
@@ -129,10 +124,6 @@ func leasedAnew(p locks.Process) (locks.Lock, error) {
 // ofManyLengths is a lock whose first leases are shorter than later ones, as random ones may be; each states a deadline 200 ms short of it.
 func ofManyLengths(p locks.Process) (locks.Lock, error) {
 	tries := 0
-	release := func(value string) error {
-		r, err := locks.Eval(p.Redis(0), time.Second, locks.Script{Body: deleteOwn}, []string{"lock"}, value)
-		return notHeld(r.Int == 1, err)
-	}
 	return oddLock{func(wait time.Duration) (locks.Lease, error) {
 		return asking(p, wait, func() (locks.Lease, bool, error) {
 			life := 9 * time.Second
@@ -142,26 +133,22 @@ func ofManyLengths(p locks.Process) (locks.Lock, error) {
 			value, ends := p.RandomValue(), p.Monotonic().Add(life-200*time.Millisecond)
 			r, err := p.Redis(0).Do(time.Second, "SET", "lock", value, "NX", "PX", strconv.FormatInt(life.Milliseconds(), 10))
 			if err != nil {
-				_ = release(value)
+				_ = deleteIfOwn(p, value)
 			}
 			return locks.Lease{Value: value, Deadline: locks.MonotonicDeadline(ends)}, r.OK(), err
 		})
-	}, func(l locks.Lease) error { return release(l.Value) }}, nil
+	}, func(l locks.Lease) error { return deleteIfOwn(p, l.Value) }}, nil
 }
 
 // thrice is a lock that renews its lease three times at most, as Redis's documentation advises, and then notifies its holder.
 func thrice(p locks.Process) (locks.Lock, error) {
 	held := map[string]keeper{}
-	release := func(value string) error {
-		r, err := locks.Eval(p.Redis(0), time.Second, locks.Script{Body: deleteOwn}, []string{"lock"}, value)
-		return notHeld(r.Int == 1, err)
-	}
 	return oddLock{func(wait time.Duration) (locks.Lease, error) {
 		return asking(p, wait, func() (locks.Lease, bool, error) {
 			value, renewals := p.RandomValue(), 0
 			r, err := p.Redis(0).Do(time.Second, "SET", "lock", value, "NX", "PX", "12000")
 			if err != nil {
-				_ = release(value)
+				_ = deleteIfOwn(p, value)
 			}
 			if !r.OK() {
 				return locks.Lease{}, false, err
@@ -177,7 +164,7 @@ func thrice(p locks.Process) (locks.Lock, error) {
 		})
 	}, func(l locks.Lease) error {
 		held[l.Value].end(p)
-		return release(l.Value)
+		return deleteIfOwn(p, l.Value)
 	}}, nil
 }
 

@@ -140,8 +140,7 @@ func cleansAny(p locks.Process) (locks.Lock, error) {
 			return lease, r.OK(), err
 		})
 	}, func(l locks.Lease) error {
-		r, err := locks.Eval(p.Redis(0), time.Second, locks.Script{Body: deleteOwn}, []string{"lock"}, l.Value)
-		return notHeld(r.Int == 1, err)
+		return deleteIfOwn(p, l.Value)
 	}}, nil
 }
 
@@ -207,8 +206,7 @@ func renewsAnyKey(p locks.Process) (locks.Lock, error) {
 		})
 	}, func(l locks.Lease) error {
 		held[l.Value].end(p)
-		r, err := locks.Eval(p.Redis(0), time.Second, locks.Script{Body: deleteOwn}, []string{"lock"}, l.Value)
-		return notHeld(r.Int == 1, err)
+		return deleteIfOwn(p, l.Value)
 	}}, nil
 }
 
