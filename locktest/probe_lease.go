@@ -116,6 +116,7 @@ type acquiring struct {
 	then func()
 }
 
+// Acquire does it then.
 func (l *acquiring) Acquire(wait time.Duration) (locks.Lease, error) {
 	lease, err := l.Lock.Acquire(wait)
 	if err == nil {
@@ -248,6 +249,7 @@ func (p *prober) allowance(s *subject) time.Duration {
 		return s.TTL
 	case locks.OnWall:
 		return 0
+	case locks.OnMonotonic:
 	}
 	c, least := alone, s.TTL
 	c.Sections = 8
