@@ -303,7 +303,8 @@ func (l *namedLock) Release(locks.Lease) error {
 // sessionPlant says which mistakes a lock has that is a key of Consul's.
 type sessionPlant struct {
 	releasesAny bool // the release takes the key from whatever session has it
-	renewsOnce  bool // the first renewal that fails is the last one
+	renewsOnce  bool // the first renewal that fails is the last one …
+	tells       bool // … and the holder is notified
 	trustsAny   bool // any answer is a success
 	hotDelay    bool // asks again at once if nobody has the key, though a lock-delay keeps it
 }
@@ -313,6 +314,7 @@ type sessionLock struct {
 	p       locks.Process
 	session uint64
 	over    locks.Signal
+	lost    locks.Signal
 }
 
 func (m sessionPlant) build(p locks.Process) (locks.Lock, error) {
@@ -334,7 +336,11 @@ func (l *sessionLock) Acquire(wait time.Duration) (locks.Lease, error) {
 			}
 			got, err = l.p.Consul().Acquire(time.Second, "lock", l.session)
 		}
-		return locks.Lease{}, err == nil && (got || l.trustsAny)
+		lease := locks.Lease{}
+		if l.tells {
+			lease.Lost = l.lost
+		}
+		return lease, err == nil && (got || l.trustsAny)
 	})
 }
 
@@ -344,11 +350,12 @@ func (l *sessionLock) open() bool {
 	if err != nil {
 		return false
 	}
-	l.session, l.over = id, l.p.NewSignal()
-	over := l.over
+	l.session, l.over, l.lost = id, l.p.NewSignal(), l.p.NewSignal()
+	over, lost := l.over, l.lost
 	l.p.Go(func(p locks.Process) {
 		for p.Wait(3*time.Second, over) < 0 {
 			if _, err := p.Consul().RenewSession(time.Second, id); errors.Is(err, locks.ErrSessionExpired) || err != nil && l.renewsOnce {
+				lost.Fire()
 				return
 			}
 		}

@@ -197,6 +197,7 @@ func right() []lock {
 		{name: "name of which a connection is looked at", build: namedPlant{pings: true}.build},
 		{name: "name", build: namedPlant{}.build},
 		{name: "session", build: sessionPlant{}.build},
+		{name: "session that is given up early", build: sessionPlant{renewsOnce: true, tells: true}.build},
 		{name: "key with a lease", build: etcdPlant{}.build},
 		{name: "key with a lease, with a time-out", build: etcdPlant{timeout: fiveHundred}.build},
 		{name: "key with a lease that is not renewed", build: keepsForNineSeconds},

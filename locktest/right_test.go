@@ -219,7 +219,7 @@ func postgresRow(p locks.Process) (locks.Lock, error) {
 // madeRow is a row of MySQL that is there while somebody holds, whatever becomes of connections.
 type madeRow struct {
 	rowLock
-	byName bool // the release deletes the row whoever's it is
+	byName bool // the release deletes another client's row, too
 }
 
 func (m madeRow) build(p locks.Process) (locks.Lock, error) {

@@ -36,12 +36,13 @@ func (s *Subject) onDatabase() []Promise {
 				Tasks: 2, Waits: true, Drift: 100_000,
 			}, Why: `While its connection stands a client holds until it releases, and here nothing breaks connections.`,
 		}
-		if s.Asks { // what it asks while it holds may be answered too late for it, and it closes the connection
+		stands = stands.played("unless-broken", alike)
+		if stands.Model.Styles = s.heeded(); s.Asks { // what it asks while it holds may be answered too late for it, and it closes the connection
 			stands.Model.Faults = slices.DeleteFunc(stands.Model.Faults, func(k search.Kind) bool {
 				return k == search.ServerPause || k == search.Stall || k == search.Delay
 			})
 		}
-		return append([]Promise{service.played("service", s.widen), release, stands.played("unless-broken", alike), s.untilMissed(Promise{
+		return append([]Promise{service.played("service", s.widen), release, stands, s.untilMissed(Promise{
 			Name: Progress, Property: checker.Progress, Focus: deaths, Model: search.FaultModel{
 				Faults: []search.Kind{search.ClientCrash, search.ClientPause, search.ClientClock}, Progress: 10,
 			},

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/internal/backend"
 	"github.com/locksim/locksim/internal/search"
 	"github.com/locksim/locksim/scenarios"
@@ -93,6 +94,7 @@ func (s *Subject) exclusionWithinSession() Promise {
 		p.Model.Faults = slices.DeleteFunc(p.Model.Faults, func(k search.Kind) bool { return k == search.ServerAhead })
 	}
 	p = p.played("within-session", func(m *search.FaultModel) { m.TTLs = []time.Duration{12 * time.Second} })
+	p.Model.Styles = s.heeded()
 	if silence := s.facts().Silence; silence > 0 {
 		p.Model.Within = min(p.Model.Within, max(int64(100*(silence-reconnecting)/s.TTL), 1))
 		if s.TTL >= survivesBreaks {
@@ -100,6 +102,14 @@ func (s *Subject) exclusionWithinSession() Promise {
 		}
 	}
 	return p
+}
+
+// heeded are the styles of holders of whom nobody asks that they hold on when the lock has given up: all, if it notifies nobody.
+func (s *Subject) heeded() []history.Style {
+	if s.Lost {
+		return heeding
+	}
+	return nil
 }
 
 // A library that renews leases by itself asks again half a second after a connection broke.
