@@ -29,6 +29,7 @@ type redPlant struct {
 	renews        bool // a watchdog renews the keys, so that no deadline is stated …
 	renewsAny     bool // … also other clients'
 	oneVote       bool // … and takes one that is renewed for all
+	inScript      bool // a script makes the key and then gives it an end, which is right
 }
 
 type redLock struct {
@@ -136,13 +137,24 @@ func (l *redLock) renew(value string, renewed locks.Monotonic, stop, lost locks.
 	}
 }
 
+// vote asks one server.
+func (l *redLock) vote(server locks.Redis) (locks.Reply, error) {
+	if !l.inScript {
+		return server.Do(l.timeout(), "SET", "lock", l.value, "NX", "PX", millis(redTTL))
+	}
+	const take = `if redis.call('setnx', KEYS[1], ARGV[1]) == 0 then return false end
+		redis.call('pexpire', KEYS[1], ARGV[2])
+		return redis.status_reply('OK')`
+	return locks.Eval(server, l.timeout(), locks.Script{Body: take}, []string{"lock"}, l.value, millis(redTTL))
+}
+
 // ask sets the key on all servers.
 func (l *redLock) ask() (votes, quorum int) {
 	answered, lost, failed := 0, 0, 0
 	l.voted = nil
 	for i := range l.p.RedisNodes() {
 		l.last = l.p.Monotonic()
-		reply, err := l.p.Redis(i).Do(l.timeout(), "SET", "lock", l.value, "NX", "PX", millis(redTTL))
+		reply, err := l.vote(l.p.Redis(i))
 		switch {
 		case err == nil:
 			answered++

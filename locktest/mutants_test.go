@@ -208,6 +208,7 @@ func right() []lock {
 		{name: "row until a number", build: rowPlant{counts: true}.build},
 		{name: "row with a watchdog", build: rowPlant{renews: true}.build},
 		{name: "redlock", build: redPlant{}.build},
+		{name: "redlock of scripts", build: redPlant{inScript: true}.build},
 		{name: "redlock with a watchdog", build: redPlant{renews: true}.build},
 		{name: "queue", build: queuePlant{}.build},
 		{name: "queue that cleans up in the background", build: queuePlant{aside: true}.build},

@@ -58,7 +58,8 @@ func (t *truth) prolong(i int) {
 		return
 	}
 	slices.Sort(ends)
-	if g := t.LastGrant(t.Copies[last].Acquisition); g >= 0 && t.Grants[g].Ended == history.ByDeadline {
+	g := t.LastGrant(t.Copies[last].Acquisition)
+	if g >= 0 && t.Grants[g].Ended == history.ByDeadline && t.Copies[last].From <= t.Grants[g].To { // else it was an earlier try's
 		t.Promise(g, max(t.Grants[g].To, ends[len(ends)-t.quorum]))
 	}
 }
