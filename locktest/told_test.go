@@ -210,6 +210,45 @@ func renewsAnyKey(p locks.Process) (locks.Lock, error) {
 	}}, nil
 }
 
+// adopts holds by whatever node says its name, which the clean-up of an earlier request of its own may delete then.
+func adopts(p locks.Process) (locks.Lock, error) {
+	own := p.RandomValue()
+	open := func(p locks.Process) locks.ZKHandle { return p.ZooKeeper().Open("curator", 8*time.Second) }
+	remove := func(p locks.Process) error {
+		h := open(p)
+		n, err := h.Get("/lock")
+		if err == nil && n.Data != own {
+			return locks.ErrNoNode
+		} else if err != nil {
+			return err
+		}
+		return h.Delete("/lock")
+	}
+	clean := func(p locks.Process) {
+		for err := remove(p); err != nil && !errors.Is(err, locks.ErrNoNode); err = remove(p) {
+			p.Sleep(time.Second)
+		}
+	}
+	return oddLock{func(wait time.Duration) (locks.Lease, error) {
+		return asking(p, wait, func() (locks.Lease, bool, error) {
+			h := open(p)
+			n, err := h.Create("/lock", own, locks.ZKEphemeral)
+			if errors.Is(err, locks.ErrNodeExists) {
+				n, err = h.Get("/lock")
+			}
+			if err != nil {
+				p.Go(clean)
+			}
+			return locks.Lease{Value: own, Token: n.Czxid, Lost: h.Session().Lost}, err == nil && n.Data == own, nil
+		})
+	}, func(locks.Lease) error {
+		if err := remove(p); !errors.Is(err, locks.ErrNoNode) {
+			return err
+		}
+		return locks.ErrNotHeld
+	}}, nil
+}
+
 // takesTimeouts is a lock of a transaction that takes a wait which is over for success.
 func takesTimeouts(p locks.Process) (locks.Lock, error) {
 	var conn locks.SQLConn
@@ -292,6 +331,11 @@ func TestAStoryNamesWhatWasAsked(t *testing.T) {
 		{
 			"GETEX", renewsAnyKey, locktest.Options{Only: []locktest.Promise{locktest.ExclusionAtService}},
 			"renewal (GETEX) prolongs ", "as if it were its own",
+		},
+		{
+			"an own release on an ensemble", adopts,
+			locktest.Options{Seed: 3000, Only: []locktest.Promise{locktest.ExclusionWithinSession}},
+			"wn release (delete) deletes ", "a request of its own ends what was granted",
 		},
 		{
 			"a clean-up", cleansAny, locktest.Options{Only: []locktest.Promise{locktest.ExclusionAtService}},

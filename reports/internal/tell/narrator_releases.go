@@ -43,18 +43,38 @@ func (t *narrator) early(a *history.Acquisition, g *history.Grant) bool {
 		if c.Acquisition != a.ID || c.To != g.To || c.Gone != history.Deleted {
 			continue
 		}
-		if e := moments.RequestAt(t.v, c.Node, a.Client, c.To, trace.ToRelease); e != nil {
-			request := "a release (" + e.What + ") of " + a.Client
-			if e.Alt == trace.ToRenew { // with an end that has passed
-				request = t.who(a) + "'s own renewal (" + e.What + ")"
-			}
-			t.tellOf(c.To, request, "deletes "+t.v.EntryOf(t.who(a))+here+
-				" while "+t.who(a)+" is still in its critical section", c.Node, moments.PlaceOfCopy(t.v, c).Ended())
-			t.wrong(e.What, "deletes its own too early")
-			return true
+		what, purpose := t.deleting(a.Client, c)
+		if what == "" {
+			continue
 		}
+		request := a.Client + "'s own release (" + what + ")"
+		if purpose == trace.ToRenew { // with an end that has passed
+			request = t.who(a) + "'s own renewal (" + what + ")"
+		}
+		t.tellOf(c.To, request, "deletes "+t.v.EntryOf(t.who(a))+here+
+			" while "+t.who(a)+" is still in its critical section", c.Node, moments.PlaceOfCopy(t.v, c).Ended())
+		t.wrong(what, "deletes its own too early")
+		return true
 	}
 	return false
+}
+
+// deleting returns what a client sent that ended an entry, and its purpose: the request that the server carried out then, or, on an ensemble,
+// the release that was under way. It is empty if the trace has none.
+func (t *narrator) deleting(client string, c *history.Copy) (what, purpose string) {
+	if e := moments.RequestAt(t.v, c.Node, client, c.To, trace.ToRelease); e != nil {
+		return e.What, e.Alt
+	}
+	if model.KeeperOf(t.v.Servers()) == "" {
+		return "", ""
+	}
+	for i := range t.v.Messages {
+		m := &t.v.Messages[i]
+		if !m.Reply && m.From == client && m.Purpose == trace.ToRelease && m.Executed <= c.To && c.To <= t.v.Answered(m) {
+			what, purpose = m.What, m.Purpose
+		}
+	}
+	return what, purpose
 }
 
 // compares adds why a release could delete another's entry, where its command or its value shows what it failed to compare.
