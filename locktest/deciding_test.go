@@ -44,7 +44,7 @@ var deciding = map[string]string{
 	"deletes first":                              "release (delete) deletes a/1's znode",
 	"renews any row beside the dead":             "the renewals (UPDATE) of ",
 	"row forever":                                "'s INSERT is answered 0 rows",
-	"leaves all":                                 "f's own release (EVAL) deletes f's key",
+	"leaves all":                                 "own release (EVAL) deletes f's key",
 	"minority":                                   "though only redis-2 has granted it",
 	"deadline from the reply":                    " s after its SET was sent",
 	"first of a sorted set removed":              "'s release (EVAL) is executed",

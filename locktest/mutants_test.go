@@ -181,6 +181,7 @@ func right() []lock {
 		{name: "renewals that one of two replicas has", build: acknowledged, o: locktest.Options{Replicas: 2}},
 		{name: "key that gets another lease", build: leasedAnew},
 		{name: "leases that differ", build: ofManyLengths},
+		{name: "entry that ends before its set", build: entry},
 		{name: "row that is made each time", build: newLockedRow, o: locktest.Options{Servers: "mysql"}},
 		{name: "row that is made and deleted", build: madeRow{}.build, o: anyEnd},
 		{name: "row of PostgreSQL", build: postgresRow, o: locktest.Options{Servers: "postgres"}},

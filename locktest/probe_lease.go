@@ -84,11 +84,15 @@ func (p *prober) lifeOfKey(key time.Duration, seen *sightings) time.Duration {
 		return key
 	}
 	waits := waitsFor(key)
-	if own := p.inherits(waits); own > 0 && own < key*9/10 {
-		p.giveUpKey("others get the lock before its end")
-		return p.exactly(own, waits)
+	own := p.inherits(waits)
+	if own <= 0 {
+		return key
 	}
-	return key
+	if own = p.exactly(min(own, key), waits); own >= key*99/100 {
+		return key
+	}
+	p.giveUpKey("others get the lock before its end")
+	return own
 }
 
 // hasEntries reports whether the key of a holder is a sorted set, whose entries have ends of their own in most locks that have one.
