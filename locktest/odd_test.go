@@ -2,6 +2,7 @@ package locktest_test
 
 import (
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -127,6 +128,29 @@ func TestAPanicOfASecondReleaseIsCalledThat(t *testing.T) {
 	}, locktest.Options{})
 	require.NoError(t, err)
 	require.Contains(t, found.Text, "This application calls Release once more after an error (unlock-again), as applications may.")
+}
+
+// TestAListOfChildrenIsTheCallersOwn: who sorts it changes nothing of what others are shown.
+func TestAListOfChildrenIsTheCallersOwn(t *testing.T) {
+	asked := false
+	_, _, _ = locktest.Describe(func(p locks.Process) (locks.Lock, error) {
+		return acquireOnly(func(time.Duration) (locks.Lease, error) {
+			h := p.ZooKeeper().Open("curator", 10*time.Second)
+			for _, path := range []string{"/list", "/list/a", "/list/b"} {
+				_, _ = h.Create(path, "", locks.ZKPersistent)
+			}
+			mine, err := h.Children("/list")
+			if err == nil && len(mine) == 2 {
+				was := slices.Clone(mine)
+				slices.Reverse(mine)
+				again, _ := h.Children("/list")
+				require.Equal(t, was, again)
+				asked = true
+			}
+			return locks.Lease{}, err
+		}), nil
+	}, locktest.Options{})
+	require.True(t, asked)
 }
 
 // startled panics when a release could not be told, or has no answer.
