@@ -28,8 +28,7 @@ type SQLConn interface {
 	Close()
 }
 
-// SQLStatement is a statement, and what it is for, as faults, traces and verdicts have it: "acquire", "renew", "release", "look", or "make" if it
-// makes the row that is to be locked.
+// SQLStatement is a statement, and what it is for, as faults, traces and verdicts have it: "acquire", "renew", "release".
 type SQLStatement struct{ Name, Text string }
 
 // SQLResult is the result of a statement.

@@ -100,17 +100,17 @@ func (p *prober) hasEntries() bool {
 	if !p.facts().Has(backend.Masters) {
 		return false
 	}
-	is := ""
-	asking := *p
-	asking.build = func(at locks.Process) (locks.Lock, error) {
-		lock, err := p.build(at)
+	is, build := "", p.build
+	defer func() { p.build = build }()
+	p.build = func(at locks.Process) (locks.Lock, error) {
+		lock, err := build(at)
 		return &acquiring{lock, func() {
 			if r, err := at.Redis(0).Do(locks.Forever, "TYPE", p.key.key); err == nil {
 				is = r.Str
 			}
 		}}, err
 	}
-	_, _, err := asking.play(alone)
+	_, _, err := p.play(alone)
 	return err == nil && is == "zset"
 }
 

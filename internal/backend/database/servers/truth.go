@@ -153,11 +153,11 @@ func (t *truth) claims(o sim.Origin) bool {
 // makes reports whether a request only makes the row that is to be locked, or changes it, and is done: it locks the row for as long as it lasts, and
 // nobody holds anything by that.
 func makes(r *database.Request) bool {
-	if r == nil || r.Purpose == "make" {
-		return r != nil
+	if r == nil || !r.Alone {
+		return false
 	}
 	what, _ := r.What()
-	return r.Alone && slices.Contains([]string{"INSERT", "UPDATE", "DELETE"}, what)
+	return slices.Contains([]string{"INSERT", "UPDATE", "DELETE"}, what)
 }
 
 // Committed sees changes of the row of leases, and of the protected registers.
