@@ -149,14 +149,16 @@ func (e Errors) InOrder() error {
 }
 
 // Nearest returns the name that a mistyped one was most likely meant to be, or "" if none is near: the one
-// that is the fewest edits away (inserted, deleted, replaced or swapped letters), or else one that contains it.
+// that is the fewest edits away (inserted, deleted, replaced or swapped letters), of two the one that begins like it, or else one that contains it.
 func Nearest(name string, names []string) string {
 	if len(name) < 2 || len(name) > 64 {
 		return ""
 	}
 	best, fewest := "", 2+len(name)/4
 	for _, candidate := range names {
-		if d := edits(name, candidate); d < fewest {
+		d := edits(name, candidate)
+		goesOn := d == fewest && best != "" && strings.HasPrefix(candidate, name) && !strings.HasPrefix(best, name) // what was not typed to its end
+		if d < fewest || goesOn {
 			best, fewest = candidate, d
 		}
 	}

@@ -235,6 +235,7 @@ func TestNearest(t *testing.T) {
 		require.Equal(t, c.want, Nearest(c.name, names), c.name)
 	}
 	require.Empty(t, Nearest("redlock", nil))
+	require.Equal(t, "pause", Nearest("paus", []string{"plus", "pause", "nth"}), "a word that is cut short is taken for its whole")
 }
 
 func TestRatiosAreReadByIntegers(t *testing.T) {
