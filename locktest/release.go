@@ -26,7 +26,7 @@ func (p *pledge) mayBreak(r *player, v *search.Violation) bool {
 	if stuck != nil || err != nil {
 		return true
 	}
-	first := p.firstOf(&result)
+	first := p.Forgives.First(p.Property, result.History, &result.Report)
 	return first != nil && released(&result, first)
 }
 

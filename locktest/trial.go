@@ -111,7 +111,7 @@ func (t *trial) judge(way scenarios.Case, result *harness.Result, err error) boo
 	t.danger = t.danger || result.Report.Dangers[p.Property] > 0
 	switch result.Report.Verdicts[p.Property] {
 	case checker.Violated:
-		if first := p.firstOf(result); first != nil {
+		if first := p.Forgives.First(p.Property, result.History, &result.Report); first != nil {
 			v.Kind = first.Kind
 			t.found = &breach{promise: p, violation: v, text: first.Text}
 		}
@@ -135,16 +135,6 @@ func failure(err error, way *scenarios.Case) string {
 		text += "\n  This application calls Release once more after an error (unlock-again), as applications may."
 	}
 	return text
-}
-
-// firstOf returns the first violation that breaks the promise; nil if there is none.
-func (p *pledge) firstOf(r *harness.Result) *checker.Violation {
-	for i := range r.Report.Violations {
-		if v := &r.Report.Violations[i]; v.Property == p.Property && (p.Forgives == nil || !p.Forgives(r.History, v)) {
-			return v
-		}
-	}
-	return nil
 }
 
 // add counts a trial.

@@ -162,7 +162,7 @@ func (p *campaigner) show(t claims.Tally) error {
 	r := harness.Runner{Stop: search.Until(p.ctx)}
 	defer r.Close()
 	v := t.Broken.Violation(t.Claim)
-	cx, err := minimal.Reduce(&r, v, minimal.Options{Allowed: minimal.Within(v.Case.Scenario)})
+	cx, err := minimal.Reduce(&r, v, minimal.Options{Allowed: minimal.Within(v.Case.Scenario), Forgives: t.Claim.Forgives})
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}

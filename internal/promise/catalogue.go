@@ -155,7 +155,8 @@ type Claim struct {
 	Name     string // unique; begins with the lock's
 	Property checker.Property
 	Model    search.FaultModel
-	Why      string // the argument, in a few sentences
+	Forgives search.Excuse // as a promise's
+	Why      string        // the argument, in a few sentences
 }
 
 // OfCatalogue lists what the locks of the catalogue promise, as campaigns play it.
@@ -164,7 +165,7 @@ func OfCatalogue() []Claim {
 	for _, a := range locks.Catalogue().All() {
 		for _, p := range For(Of(a)) {
 			if claims(a.Name, p.Row) {
-				list = append(list, Claim{Name: a.Name + "-" + p.Row, Property: p.Property, Model: p.Narrow, Why: p.Why})
+				list = append(list, Claim{Name: a.Name + "-" + p.Row, Property: p.Property, Model: p.Narrow, Forgives: p.Forgives, Why: p.Why})
 			}
 		}
 	}

@@ -58,7 +58,7 @@ type Promise struct {
 	// Keeps reports whether a scenario is one to which that has been added; nil: any is.
 	Keeps func(*scenarios.Scenario) bool
 	// Forgives reports whether a violation in a history breaks nothing which this lock promises; nil: none does.
-	Forgives func(*history.History, *checker.Violation) bool
+	Forgives search.Excuse
 	Why      string // the argument for it
 	Share    int    // percent of the usual number of schedules that it takes; 0 is all of it
 

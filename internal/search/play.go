@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/internal/harness"
 	"github.com/locksim/locksim/scenarios"
 )
@@ -62,9 +63,17 @@ func playCase(r *harness.Runner, c scenarios.Case, o harness.Options) (harness.R
 
 // FirstOf returns the first violation of a property in a report; nil if there is none.
 func FirstOf(p checker.Property, r *checker.Report) *checker.Violation {
+	return Excuse(nil).First(p, nil, r)
+}
+
+// Excuse reports whether a violation in a history is none of what is sought, or of what was promised; nil excuses none.
+type Excuse func(*history.History, *checker.Violation) bool
+
+// First returns the first violation of a property that is not excused; nil if there is none.
+func (e Excuse) First(p checker.Property, h *history.History, r *checker.Report) *checker.Violation {
 	for i := range r.Violations {
-		if r.Violations[i].Property == p {
-			return &r.Violations[i]
+		if v := &r.Violations[i]; v.Property == p && (e == nil || !e(h, v)) {
+			return v
 		}
 	}
 	return nil

@@ -29,7 +29,11 @@ func (c *Claim) Try(r *harness.Runner, s search.Source, o harness.Options) Trial
 
 // try is Try for several claims of one fault model, which need one scenario only.
 func try(claims []*Claim, r *harness.Runner, s search.Source, o harness.Options) []Trial {
-	scenario := search.Generate(s, claims[0].Model)
+	return playAll(claims, r, search.Generate(s, claims[0].Model), o)
+}
+
+// playAll plays a scenario in all of its cases, and says what that shows of each claim.
+func playAll(claims []*Claim, r *harness.Runner, scenario *scenarios.Scenario, o harness.Options) []Trial {
 	trials := make([]Trial, len(claims))
 	for i := range trials {
 		trials[i] = Trial{Scenario: scenario, Verdict: checker.NotJudged}
@@ -60,11 +64,14 @@ func (t *Trial) take(c *Claim, way scenarios.Case, result *harness.Result, failu
 	t.Steps += result.Steps
 	t.InDanger = t.InDanger || inDanger(c.Property, way.Fencing, &result.Report)
 	verdict := result.Report.Verdicts[c.Property]
+	broken := c.Forgives.First(c.Property, result.History, &result.Report)
+	if verdict == checker.Violated && broken == nil {
+		verdict = checker.Held
+	}
 	switch {
 	case verdict == checker.Violated:
 		t.Verdict = verdict
-		v := search.FirstOf(c.Property, &result.Report)
-		t.Kind, t.Text = v.Kind, v.Kind+": "+v.Text
+		t.Kind, t.Text = broken.Kind, broken.Kind+": "+broken.Text
 	case verdict == checker.Undecided:
 		t.Verdict, t.Text = verdict, result.Report.Reasons[c.Property]
 	case t.Verdict != checker.Held:

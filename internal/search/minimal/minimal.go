@@ -58,7 +58,7 @@ type Options struct {
 	// Allowed says which scenarios may be tried, where a violation means something under conditions only; nil: all.
 	Allowed func(*scenarios.Scenario) bool
 	// Forgives says which violations are none of what is sought, whatever their kind; nil: none.
-	Forgives func(*history.History, *checker.Violation) bool
+	Forgives search.Excuse
 	// Context ends the work when it is done, in a run or two, which the runner may interrupt: a counterexample is then a rough one, and nothing comes of a
 	// sketch. nil: never.
 	Context context.Context
