@@ -83,13 +83,17 @@ func (s *Succession) Released(node string, by sim.Origin, freed history.ID) {
 		r.Ended, r.Stale, r.Exposed = freed, true, true
 	}
 	s.Removals = append(s.Removals, r)
+	before := by.Sent
+	if freed == own && s.copy >= 0 && s.Left(&s.Copies[s.copy]) {
+		before = later
+	}
 	if freed != 0 {
 		s.gone(history.Deleted)
 	}
 	if freed != own && s.SameOwner(freed, own) { // it had not left when it entered again, and leaves both
 		s.EndGrants(freed, later, history.ByUnlock)
 	}
-	s.EndGrants(own, by.Sent, history.ByUnlock)
+	s.EndGrants(own, before, history.ByUnlock)
 }
 
 // Ended notes that the service has ended a hold by itself: its time is over, its session, its connection.

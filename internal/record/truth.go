@@ -108,6 +108,12 @@ func (t *Truth) EndGrants(id history.ID, before uint64, why history.Cause) {
 	}
 }
 
+// Left reports whether a copy was made for an acquisition that had been left by then: by a late renewal, not by a try.
+func (t *Truth) Left(c *history.Copy) bool {
+	a := t.Acquisition(c.Acquisition)
+	return a != nil && a.Unlocked <= c.From
+}
+
 // alive returns the first grant that is not known to be over: a client that tries for long has very many.
 func (t *Truth) alive() int {
 	for t.over < len(t.Grants) && t.Grants[t.over].To <= t.Now() {

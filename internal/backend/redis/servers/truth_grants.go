@@ -122,7 +122,7 @@ func (t *truth) removed(i int, r *redis.Request, s *redis.Server, held int) {
 	id := history.ID(r.Tag)
 	removal := history.Removal{By: id, Client: r.Client, Node: s.Node().Name, At: t.Now()}
 	own := held >= 0 && t.SameOwner(t.Copies[held].Acquisition, id)
-	left, before := own && t.left(&t.Copies[held]), r.Sent
+	left, before := own && t.Left(&t.Copies[held]), r.Sent
 	later := own && t.origins[held].sent > r.Sent && !left
 	removal.Exposed = held >= 0 && !own || later
 	removal.Stale = removal.Exposed || held < 0 && t.hadCopy(i, id)
@@ -143,12 +143,6 @@ func (t *truth) removed(i int, r *redis.Request, s *redis.Server, held int) {
 	if !keeps {
 		t.EndGrants(id, before, history.ByUnlock)
 	}
-}
-
-// left reports whether a key was made for an acquisition that had been left by then: by a late renewal, not by a try.
-func (t *truth) left(c *history.Copy) bool {
-	a := t.Acquisition(c.Acquisition)
-	return a != nil && a.Unlocked <= c.From
 }
 
 // stillMost reports whether an acquisition that has given one of its keys back has enough of them left. A client that
