@@ -15,6 +15,7 @@ import (
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/sim"
+	"github.com/locksim/locksim/trace"
 )
 
 // kinds are the kinds of servers that a lock may live on.
@@ -331,6 +332,42 @@ func (p *prober) doubtKey() {
 		return a != nil && a.Outcome == history.Failed
 	}) {
 		p.giveUpKey("who is refused writes it, too")
+	}
+	if p.key.key != "" && p.handsOver() {
+		p.giveUpKey("another's request may make the next holder's")
+	}
+}
+
+// handsOver has clients wait for one that leaves, and for one that dies, and reports whether the key under which one acquired the lock had
+// been made by another one, which did not hold by then.
+func (p *prober) handsOver() bool {
+	clients := []scenarios.Client{alone}
+	clients[0].Sections, clients[0].Work = 1, time.Second
+	for i := range 4 {
+		waits := clients[0]
+		waits.Name, waits.Start = string(rune('b'+i)), time.Duration(100+20*i)*time.Millisecond
+		clients = append(clients, waits)
+	}
+	for _, faults := range [][]sim.Fault{nil, {death()}} {
+		_, h, err := p.playAll(clients, faults...)
+		if err == nil && slices.ContainsFunc(h.Acquisitions, func(a history.Acquisition) bool {
+			return a.Outcome == history.OK && slices.ContainsFunc(h.Copies, func(c history.Copy) bool {
+				by := h.Acquisition(c.Acquisition)
+				return c.From <= a.Returned && a.Returned < c.To && by != nil && by.Client != a.Client &&
+					(by.Outcome != history.OK || by.Returned > a.Returned || by.Unlocked <= c.From)
+			})
+		}) {
+			return true
+		}
+	}
+	return false
+}
+
+// death ends the process of the one that is alone when it has acquired the lock.
+func death() sim.Fault {
+	return sim.Fault{
+		Trigger: sim.Trigger{When: sim.After, Step: sim.Pattern{Node: alone.Name, Does: trace.Acquired}},
+		Action:  sim.Action{Kind: sim.Crash, Node: alone.Name},
 	}
 }
 

@@ -212,10 +212,7 @@ func (p *prober) inherits(other scenarios.Client, faults ...sim.Fault) time.Dura
 
 // playGone has a client be gone as soon as it holds, beside another one: it dies, or, where a dead client's connection is over, stands still.
 func (p *prober) playGone(other scenarios.Client, faults ...sim.Fault) (*history.History, error) {
-	gone := sim.Fault{
-		Trigger: sim.Trigger{When: sim.After, Step: sim.Pattern{Node: alone.Name, Does: trace.Acquired}},
-		Action:  sim.Action{Kind: sim.Crash, Node: alone.Name},
-	}
+	gone := death()
 	if p.facts().Holds == backend.ByConnection {
 		gone.Action.Kind, gone.For = sim.Pause, probeTime
 	}

@@ -82,9 +82,9 @@ func (s *Subject) handover() Promise {
 				of.Clients[n-1].Start = of.Clients[0].Start + of.Clients[0].Work + time.Millisecond*time.Duration(src.Below(8))
 			}
 			after := src.Below(3)
-			for i := range of.Clients { // nothing is free because a connection or a session is over, unless they end
+			for i := range of.Clients { // nothing is free because a process is over, or kept because one ends before it has sent a release
 				c := &of.Clients[i]
-				if c.Stays = after > 0 || c.Wait != locks.Forever; after > 1 {
+				if c.Stays = true; after > 1 {
 					c.Sections, c.Think = 2, 2*s.TTL
 				}
 			}
@@ -99,8 +99,12 @@ func (s *Subject) handover() Promise {
 		Keeps: func(of *scenarios.Scenario) bool { // several that come and go may keep each other from a queue's head
 			impatient := 0
 			for i := range of.Clients {
-				if c := &of.Clients[i]; c.Wait != locks.Forever {
-					if impatient += c.Count * c.Tasks; c.Wait < s.TTL/10 && c.Wait != locks.Try || !c.Stays {
+				c := &of.Clients[i]
+				if !c.Stays {
+					return false
+				}
+				if c.Wait != locks.Forever {
+					if impatient += c.Count * c.Tasks; c.Wait < s.TTL/10 && c.Wait != locks.Try {
 						return false
 					}
 				}
