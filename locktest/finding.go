@@ -174,7 +174,21 @@ func (f *Finding) String() string {
 			also = "\nit failed likewise when these were asked: " + listing(f.Also)
 		}
 	}
-	return fmt.Sprintf("%s%s%s\n\n%s\n%s", f.Headline(), also, blame, cmp.Or(f.Picture(), f.Story()+"\n"), f.Scenario.YAML())
+	return fmt.Sprintf("%s%s%s%s\n\n%s\n%s", f.Headline(), also, blame, f.waiver(), cmp.Or(f.Picture(), f.Story()+"\n"), f.Scenario.YAML())
+}
+
+// waiver says how a lock that is not made to keep the promise is tested for the others.
+func (f *Finding) waiver() string {
+	var meant string
+	switch f.Promise {
+	case Handover:
+		meant = "keeps others out until its lease is over, released or not, as for a task that is due once a period,"
+	case Progress:
+		meant = "stays until somebody removes it when its holder has died"
+	default:
+		return ""
+	}
+	return fmt.Sprintf("\na lock that on purpose %s is tested with locktest.Options{Waive: []locktest.Promise{%q}}", meant, f.Promise)
 }
 
 // artefacts are the files that show a finding, by their names.

@@ -82,6 +82,24 @@ return 0`,
 	}
 }
 
+// handed is a key whose holder, when it leaves, puts the name of the first that waits in its own one's place; so does who finds no key.
+// That one has two seconds to see it.
+func handed() insidePlant {
+	const out = `redis.call("lrem", "line", 0, ARGV[1]) `
+	return insidePlant{
+		enter: `if not redis.call("lpos", "line", ARGV[1]) then redis.call("rpush", "line", ARGV[1]) end
+redis.call("pexpire", "line", 60000)
+if not redis.call("get", KEYS[1]) then ` + handOn + `end
+if redis.call("get", KEYS[1]) ~= ARGV[1] then return 0 end
+` + out + `return redis.call("pexpire", KEYS[1], ARGV[2])`,
+		leave: out + `if redis.call("get", KEYS[1]) ~= ARGV[1] then return 0 end
+redis.call("del", KEYS[1]) ` + handOn + `return 1`,
+	}
+}
+
+// handOn gives the lock to the first that waits.
+const handOn = `local first = redis.call("lpop", "line") if first then redis.call("set", KEYS[1], first, "px", 2000) end `
+
 // leaving is the lock with another release.
 func (m insidePlant) leaving(script string) insidePlant {
 	m.leave = script

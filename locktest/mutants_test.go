@@ -77,6 +77,7 @@ func wrong() []lock {
 		{name: "token of the clock", breaks: locktest.TokenOrder, build: plant{token: true, tokenOfClock: true}.build},
 
 		{name: "first of a sorted set removed", breaks: locktest.ReleaseSafety, build: seat().leaving(`return redis.call("zremrangebyrank", KEYS[1], 0, 0)`).build},
+		{name: "handed on by anybody", breaks: locktest.ReleaseSafety, build: handed().leaving(handOn + `return 1`).build},
 		{name: "head of a list popped", breaks: locktest.ReleaseSafety, build: line().leaving(`redis.call("lpop", KEYS[1]) return 1`).build},
 		{name: "any note torn up", breaks: locktest.ReleaseSafety, build: note().leaving(`return redis.call("del", KEYS[1])`).build},
 
@@ -190,6 +191,8 @@ func right() []lock {
 		{name: "item that others watch", build: newWatchedItem},
 		{name: "note with an end", build: note().build},
 		{name: "line in a list", build: line().build},
+		{name: "key that is handed on", build: handed().build},
+		{name: "key that is deleted in the background", build: deletedAside},
 		{name: "hash that counts the refused", build: guests().build},
 		{name: "permit", build: permitPlant{}.build},
 		{name: "permit with a watchdog", build: permitPlant{renews: true}.build},

@@ -307,3 +307,26 @@ func entry(p locks.Process) (locks.Lock, error) {
 		return notHeld(r.Int == 1, err)
 	}}, nil
 }
+
+// deletedAside is a lock whose Release returns at once, and has the key deleted in the background.
+func deletedAside(p locks.Process) (locks.Lock, error) {
+	return oddLock{func(wait time.Duration) (locks.Lease, error) {
+		return asking(p, wait, func() (locks.Lease, bool, error) {
+			value, ends := p.RandomValue(), p.Monotonic().Add(9800*time.Millisecond)
+			r, err := p.Redis(0).Do(time.Second, "SET", "lock", value, "NX", "PX", "10000")
+			if err != nil {
+				_ = deleteIfOwn(p, value)
+			}
+			return locks.Lease{Value: value, Deadline: locks.MonotonicDeadline(ends)}, r.OK(), err
+		})
+	}, func(l locks.Lease) error {
+		p.Go(func(p locks.Process) {
+			for began := p.Monotonic(); p.Monotonic().Sub(began) < 10*time.Second; p.Sleep(time.Second) {
+				if err := deleteIfOwn(p, l.Value); err == nil || errors.Is(err, locks.ErrNotHeld) {
+					return
+				}
+			}
+		})
+		return nil
+	}}, nil
+}

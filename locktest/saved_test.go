@@ -54,3 +54,15 @@ func TestWhatIsSavedIsFoundAgain(t *testing.T) {
 	require.NoError(t, err)
 	require.NotNil(t, again, "%s", found.Scenario.YAML())
 }
+
+// TestAPromiseThatIsNotMadeCanBeWaived: what a lock may do on purpose is found, with the words by which it is not asked for.
+func TestAPromiseThatIsNotMadeCanBeWaived(t *testing.T) {
+	t.Parallel()
+	build := plant{neverDeletes: true}.build
+	found, err := locktest.Check(build, locktest.Options{Only: []locktest.Promise{locktest.Handover}})
+	require.NoError(t, err)
+	require.Contains(t, found.String(), `locktest.Options{Waive: []locktest.Promise{"handover"}}`)
+	found, err = locktest.Check(build, locktest.Options{Waive: []locktest.Promise{locktest.Handover, locktest.NothingLeft}})
+	require.NoError(t, err)
+	require.Nil(t, found)
+}

@@ -20,6 +20,7 @@ func TestALockIsNotJudgedByAKeyThatDoesNotSayWhoHolds(t *testing.T) {
 		{"seat", seat().build, `"lock" does not say: it has no end, and the lock ends nevertheless`},
 		{"note", note().build, `"lock" does not say: it has no end, and the lock ends nevertheless`},
 		{"line", line().build, `"lock" does not say: who is refused writes it, too`},
+		{"handed", handed().build, `"lock" does not say: another's request may make the next holder's`},
 		{"guests", guests().build, `"lock" does not say: who is refused writes it, too`},
 		{"lease", plant{}.build, ""},
 		{"lease that is prolonged by anybody", plant{renews: true, prolongsAny: true}.build, ""},

@@ -34,7 +34,7 @@ func (t *narrator) stall() {
 	for i := range t.v.History.Waits {
 		if w := &t.v.History.Waits[i]; w.From <= t.until && t.until <= w.To || t.hasVote(w, votes) {
 			what := "asks for the lock"
-			if holder != nil && t.waitsFor(w, holder) {
+			if holder != nil && hadIt(w, holder) {
 				what = "asks for it again"
 			}
 			t.tell(w.From, moments.OrderBelief, t.v.Waiter(w), what, moments.Place{Lane: moments.BeliefLane(t.v.Waiter(w)), Key: ""})
@@ -66,7 +66,12 @@ func (t *narrator) stall() {
 
 // waitsFor reports whether somebody waits for what it believes that it holds itself.
 func (t *narrator) waitsFor(w *history.Wait, a *history.Acquisition) bool {
-	return w.Client == a.Client && w.Task == a.Task && a.Returned <= w.From && t.v.BelievesAt(a.ID, w.From)
+	return hadIt(w, a) && t.v.BelievesAt(a.ID, w.From)
+}
+
+// hadIt reports whether somebody waits for what it has had before.
+func hadIt(w *history.Wait, a *history.Acquisition) bool {
+	return w.Client == a.Client && w.Task == a.Task && a.Returned <= w.From
 }
 
 // lateAsks tells of the first request of each Lock if that has given up when a server executes the request, where nobody knows what the servers
