@@ -63,6 +63,7 @@ func (e *etcdctl) command(ctx context.Context, line string, out, problems io.Wri
 
 // TestEtcdsOwnProgramIsAnsweredAsByTheRealOne has etcdctl say the same to both, and compares what it prints.
 func TestEtcdsOwnProgramIsAnsweredAsByTheRealOne(t *testing.T) {
+	t.Parallel()
 	if _, err := exec.LookPath("etcdctl"); err != nil {
 		t.Skip("needs etcdctl (Debian: etcd-client)")
 	}

@@ -372,6 +372,7 @@ func gatewayHere(t *testing.T) *gateway {
 // TestEtcdsGatewayAnswersAsTheRealOneDoes sends the same requests to both, of which every sixth has a mistake: status, type and body
 // are the same to the byte, but for the numbers of the cluster.
 func TestEtcdsGatewayAnswersAsTheRealOneDoes(t *testing.T) {
+	t.Parallel()
 	theirs, ours := bothGateways(t)
 	talk, played := rapid.Custom(drawGatewayTalk), 0
 	for round := 0; played < long.Pick(300, 1_000, 10_000); round++ { // rapid's own Check plays again, on servers that have not forgotten
@@ -383,6 +384,7 @@ func TestEtcdsGatewayAnswersAsTheRealOneDoes(t *testing.T) {
 
 // TestTheComparisonOfGatewaysSeesWhatIsPlanted compares ours with one whose clients ask for something else.
 func TestTheComparisonOfGatewaysSeesWhatIsPlanted(t *testing.T) {
+	t.Parallel()
 	talk := rapid.Custom(drawGatewayTalk)
 	for name, mistake := range map[string][2]string{
 		"nothing":                        {},

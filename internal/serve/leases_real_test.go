@@ -360,7 +360,10 @@ func TestLeasesAreAnsweredAsByKubeAPIServer(t *testing.T) {
 	leases.hold(t, theirs, long.Pick(200, 500, 5_000))
 }
 
-func TestLeasesAreAnsweredAsKubeAPIServerDid(t *testing.T) { leases.replay(t) }
+func TestLeasesAreAnsweredAsKubeAPIServerDid(t *testing.T) {
+	t.Parallel()
+	leases.replay(t)
+}
 
 func TestTheComparisonWithKubeAPIServerSeesWhatIsPlanted(t *testing.T) {
 	swapped := func(from, to string) func(string) string {

@@ -56,6 +56,7 @@ func heardBefore(t *testing.T, name string) string {
 // server and on ours. Both clocks stand still and are set by the story, so that keys end where they must to the millisecond, also
 // when a clock is set back.
 func TestRedisAnswersAsTheRealOneDoes(t *testing.T) {
+	t.Parallel()
 	theirs, ours := startRealRedis(t, real.RedisConfig{}), newSimulatedRedis(redis.Config{})
 	for _, name := range redisStories(t) {
 		t.Run(filepath.Base(name), func(t *testing.T) {

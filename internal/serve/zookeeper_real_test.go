@@ -42,6 +42,7 @@ func bothZK(t *testing.T, servers int, tick time.Duration) []*zkSide {
 // every answer and every event, byte by byte but for zxids and sessions, which are counted from other numbers, and times,
 // which are compared with the clock and with each other. What differs is in the table of zkDifferences.
 func TestZooKeeperAnswersAsTheRealOneDoes(t *testing.T) {
+	t.Parallel()
 	sides := bothZK(t, 1, 500*time.Millisecond)
 	for _, story := range zkStories {
 		t.Run(story.name, func(t *testing.T) { story.compare(t, sides) })
