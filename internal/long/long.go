@@ -81,7 +81,7 @@ func set(name string, to int) {
 
 // waiting is how many tests wait at once, stories how many rapid draws.
 const (
-	waiting = 8
+	waiting = 16
 	stories = 25
 )
 

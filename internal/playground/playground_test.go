@@ -170,7 +170,7 @@ func TestNoEditIsTooMuch(t *testing.T) {
 		var e Engine
 		text := textOf(t, rapid.SampledFrom(scenarios.Names()).Draw(t, "scenario"))
 		a := ask(t, &e, Request{Do: "play", Text: text, Quick: true})
-		for range rapid.IntRange(1, 5).Draw(t, "edits") {
+		for range rapid.IntRange(1, long.Pick(2, 2, 5)).Draw(t, "edits") {
 			q := Request{Do: "play", Text: text, Quick: true}
 			switch {
 			case len(a.Controls) > 0 && rapid.Bool().Draw(t, "number"):
