@@ -96,6 +96,11 @@ func (s *Scope) findWindow(runs []Run) {
 	from, to := s.To, trace.Instant(0)
 	for i := range runs {
 		h := runs[i].History
+		for _, v := range runs[i].Report.Violations {
+			if len(v.Acquisitions) > 0 && s.Witnesses[v.Acquisitions[0]] && v.At < h.End {
+				to = max(to, v.At)
+			}
+		}
 		for k := range h.Acquisitions {
 			a := &h.Acquisitions[k]
 			drawn := s.Witnesses[a.ID] || len(s.Witnesses) == 0 && k < maxNarrators
