@@ -121,7 +121,7 @@ func TestWhyTheFirstHolderDoesNotKnowIsTold(t *testing.T) {
 		{" deadline=9.9s", cause(checker.IgnoredDeadline), "until 20 s: it does not look at the deadline of its lease, 9.9 s."},
 		{" deadline=9.9s", nil, "until 20 s."},
 		{" deadline=10.5s", nil, "until 20 s: its lease says until 10.5 s."},
-		{" learns noticed=9.95s", cause(checker.IgnoredNotice), "until 20 s: it does not listen to notices of loss."},
+		{" learns noticed=9.95s", cause(checker.IgnoredNotice), "until 20 s: its application does not listen to notices of loss."},
 		{" learns noticed=9.95s", cause(checker.IgnoredDeadline), "until 20 s."},
 		{" learns noticed=9.95s", nil, "until 20 s."},
 		{" style=attentive learns noticed=10.5s", nil, "until 10.5 s, when it is told of its loss."},

@@ -180,7 +180,7 @@ var reasons = []struct {
 	undo   func(s *scenarios.Scenario, c *scenarios.Case, r *reports.Run, x *checker.Violation)
 }{
 	{regexp.MustCompile(`but (\S+) believes that it holds until .*: it is paused and cannot notice`), withoutPauses},
-	{regexp.MustCompile(`: it does not listen to notices of loss`), styled(history.Attentive)},
+	{regexp.MustCompile(`: its application does not listen to notices of loss`), styled(history.Attentive)},
 	{regexp.MustCompile(`: it does not look at the deadline of its lease`), styled(history.Careful)},
 	{regexp.MustCompile(`, since the resource compares nothing`), fenced(history.FencedReadWrite, history.CompareAndSet)},
 	{regexp.MustCompile(`, since the token is compared in one step`), fenced(history.FencedWrite)},

@@ -12,6 +12,7 @@ import (
 	"github.com/locksim/locksim/reports/internal/moments"
 	"github.com/locksim/locksim/reports/internal/paint"
 	"github.com/locksim/locksim/reports/internal/wording"
+	"github.com/locksim/locksim/trace"
 )
 
 // maxTold is how many violations of one property are told in words.
@@ -116,6 +117,17 @@ func (n *Narrative) reason(x *checker.Violation) Reason {
 	return why
 }
 
+// firstDamage is when the resource was first damaged, whichever lock should have protected it; Never if it was not.
+func (n *Narrative) firstDamage() trace.Instant {
+	at := trace.Never
+	for i := range n.View.Run.Report.Violations {
+		if x := &n.View.Run.Report.Violations[i]; x.Property == checker.Resource {
+			at = min(at, x.At)
+		}
+	}
+	return at
+}
+
 // Kept says what was not violated in spite of all; "" if there is nothing to say.
 func (n *Narrative) Kept() string {
 	r := n.View.Run
@@ -127,17 +139,15 @@ func (n *Narrative) Kept() string {
 	if found[checker.MutualExclusion] == checker.Violated && found[checker.FencingOrder] == checker.Held {
 		list = append(list, "tokens grew from grant to grant")
 	}
-	for i := range r.Report.Violations {
-		if x := &r.Report.Violations[i]; x.Property == checker.Resource {
-			place := moments.Place{Lane: moments.StorageLane, Key: ""}
-			for k := range r.History.Accesses {
-				if a := &r.History.Accesses[k]; a.Applied == x.At && n.View.Harmful[a] {
-					place = moments.PlaceOfAccess(a)
-				}
+	if at := n.firstDamage(); at != trace.Never {
+		place := moments.Place{Lane: moments.StorageLane, Key: ""}
+		for k := range r.History.Accesses {
+			if a := &r.History.Accesses[k]; a.Applied == at && n.View.Harmful[a] {
+				place = moments.PlaceOfAccess(a)
+				break
 			}
-			list = append(list, "the resource was consistent until "+n.narrator(nil).ref(x.At, place))
-			break
 		}
+		list = append(list, "the resource was consistent until "+n.narrator(nil).ref(at, place))
 	}
 	if len(list) == 0 {
 		return ""

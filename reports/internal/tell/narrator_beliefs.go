@@ -111,7 +111,7 @@ func (t *narrator) goesOn(subject string, a *history.Acquisition, b history.Beli
 		}
 	case a.CanLearn && a.Style == history.Careless:
 		if t.isCause(checker.IgnoredNotice, a.Client) {
-			text += ": it does not listen to notices of loss"
+			text += ": its application does not listen to notices of loss"
 		}
 	case a.CanLearn && a.Noticed > at && a.Noticed < trace.Never && a.Noticed != b.To:
 		text += ": it is told of its loss only at " + t.ref(a.Noticed, moments.Place{Lane: moments.BeliefLane(t.who(a)), Key: ""})
