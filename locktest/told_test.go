@@ -272,6 +272,30 @@ func takesTimeouts(p locks.Process) (locks.Lock, error) {
 	}, func(locks.Lease) error { return do("COMMIT") }}, nil
 }
 
+// remembers is a lock that is entered again without a request until a release is answered: it counts down too late.
+func remembers(p locks.Process) (locks.Lock, error) {
+	var held locks.Lease
+	return oddLock{func(wait time.Duration) (locks.Lease, error) {
+		if held.Value != "" && !held.Deadline.Passed(p) {
+			return held, nil
+		}
+		return asking(p, wait, func() (locks.Lease, bool, error) {
+			value, ends := p.RandomValue(), p.Monotonic().Add(9800*time.Millisecond)
+			r, err := p.Redis(0).Do(time.Second, "SET", "lock", value, "NX", "PX", "10000")
+			if r.OK() {
+				held = locks.Lease{Value: value, Deadline: locks.MonotonicDeadline(ends)}
+			}
+			return held, r.OK(), err
+		})
+	}, func(l locks.Lease) error {
+		err := deleteIfOwn(p, l.Value)
+		if err == nil || errors.Is(err, locks.ErrNotHeld) {
+			held = locks.Lease{}
+		}
+		return err
+	}}, nil
+}
+
 // Where nobody sees what is granted, two that hold at once break exclusion, whether or not one of them has lost the lock.
 func TestExclusionIsAskedBeforeNotice(t *testing.T) {
 	found, err := locktest.Check(takesTimeouts, locktest.Options{Servers: "postgres"})
@@ -293,6 +317,10 @@ func TestAStoryNamesWhatWasAsked(t *testing.T) {
 		{
 			"SUBSCRIBE", subscribesLate, locktest.Options{Only: []locktest.Promise{locktest.Handover}},
 			"last request for the lock (SUBSCRIBE) is executed, when a's key is gone already", "",
+		},
+		{
+			"nothing that was asked", remembers, locktest.Options{Only: []locktest.Promise{locktest.ExclusionUntilDeadline}},
+			"though its Lock has asked no server", "",
 		},
 		{
 			"GETSET", getsAndSets, locktest.Options{Only: []locktest.Promise{locktest.ExclusionWithinLease}},

@@ -299,8 +299,13 @@ func (t *narrator) omitted(c *history.Copy, who string) string {
 
 // sendsNothing reports whether a client has sent nothing since it called Unlock, which has returned.
 func (t *narrator) sendsNothing(a *history.Acquisition) bool {
-	return a.Release == history.OK && a.Released <= t.until && len(t.v.Messages) > 0 && !slices.ContainsFunc(t.v.Messages, func(m model.Sent) bool {
-		return !m.Reply && m.From == a.Client && m.To != moments.StorageLane && a.Unlocked <= m.Sent && m.Sent <= t.until && (m.For == 0 || m.For == a.ID)
+	return a.Release == history.OK && a.Released <= t.until && t.asksNobody(a, a.Unlocked, t.until)
+}
+
+// asksNobody reports whether a client has sent nothing that may be for an acquisition from one moment to another, both included.
+func (t *narrator) asksNobody(a *history.Acquisition, from, to trace.Instant) bool {
+	return len(t.v.Messages) > 0 && !slices.ContainsFunc(t.v.Messages, func(m model.Sent) bool {
+		return !m.Reply && m.From == a.Client && m.To != moments.StorageLane && from <= m.Sent && m.Sent <= to && (m.For == 0 || m.For == a.ID)
 	})
 }
 

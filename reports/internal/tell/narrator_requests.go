@@ -48,10 +48,29 @@ func (t *narrator) assumes(a *history.Acquisition) {
 				t.hears(a, min(t.v.Answered(m), a.Returned), t.who(a)+"'s "+nth+m.What, outcome)
 				t.wrong(m.What, outcome)
 			}
+		} else if t.asksNobody(a, a.Invoked, a.Returned) {
+			how = "though its Lock has asked no server"
+			t.unreleased(a)
 		}
 	}
 	t.tell(a.Returned, moments.OrderBelief, t.who(a), "believes that it holds the lock"+here+" "+how, moments.PlaceOfBelief(t.v, a))
 	t.wrong("Lock", "returns without a grant")
+}
+
+// unreleased tells of the release that a client sent last before an acquisition, if it has no answer to that by then: a client that counts how
+// often it has entered may take the lock for its own still.
+func (t *narrator) unreleased(a *history.Acquisition) {
+	for i := range slices.Backward(t.v.History.Acquisitions) {
+		before := &t.v.History.Acquisitions[i]
+		if before.Client != a.Client || before.Task != a.Task || before.Unlocked > a.Invoked {
+			continue
+		}
+		list := t.requests(before, before.Unlocked, a.Invoked, trace.ToRelease)
+		if n := len(list); n > 0 && t.v.Answered(list[n-1]) > a.Invoked {
+			t.hears(a, a.Invoked, t.who(before)+"'s release ("+list[n-1].What+")", "has no answer yet")
+		}
+		return
+	}
 }
 
 // relies tells on which answer a client acquires a lock of which nobody knows whom it is granted to: that to its last request, whatever that
