@@ -316,26 +316,73 @@ func isThere(h *history.History) bool {
 	})
 }
 
-// doubtKey has clients refused beside a holder, and gives the key up if they write it, too, as when it has a queue in it:
-// who holds depends on what it says then, which only the lock knows. Of a majority such tries are a part.
+// doubtKey gives the key up if it does not tell by being there who holds, as when it has a queue in it: that depends on what it says then, which
+// only the lock knows. Of a majority tries that come to nothing are a part.
 func (p *prober) doubtKey() {
-	if p.facts().Holds != "" || p.masters > 1 || p.key.key == "" {
+	several := p.facts().Has(backend.Masters) && p.masters > 1
+	if p.facts().Holds != "" || several || p.key.key == "" {
 		return
 	}
+	for _, doubt := range []struct {
+		why    string
+		arises func() bool
+		always bool // also where a server has records of who holds, rather than keys that are there while somebody does
+	}{
+		{"who is refused writes it, too", p.writesRefused, false},
+		{"another's request may make the next holder's", p.handsOver, false},
+		{"it stays when the lock is released", p.stays, false},
+		{"a try that has failed puts something in its place", p.replaces, true},
+	} {
+		if (doubt.always || p.masters == 1) && doubt.arises() {
+			p.giveUpKey(doubt.why)
+			return
+		}
+	}
+}
+
+// writesRefused reports whether a client that is refused writes the key.
+func (p *prober) writesRefused() bool {
 	holds, tries, waits := alone, alone, alone
 	holds.Sections, holds.Work = 1, time.Second
 	tries.Name, tries.Start, tries.Sections, tries.Wait, tries.Again = "b", 100*time.Millisecond, 1, locks.Try, 0
 	waits.Name, waits.Start, waits.Sections, waits.Wait, waits.Again = "c", 200*time.Millisecond, 1, 300*time.Millisecond, 0
 	_, h, err := p.playAll([]scenarios.Client{holds, tries, waits})
-	if err == nil && slices.ContainsFunc(h.Copies, func(c history.Copy) bool {
+	return err == nil && slices.ContainsFunc(h.Copies, func(c history.Copy) bool {
 		a := h.Acquisition(c.Acquisition)
 		return a != nil && a.Outcome == history.Failed
-	}) {
-		p.giveUpKey("who is refused writes it, too")
+	})
+}
+
+// replaces reports whether a client that gets no answer to one of its first requests puts something in the place of what it has made more than
+// once: one time that may be another try, and the other time it is a note that the lock is free.
+func (p *prober) replaces() bool {
+	for nth := range 3 {
+		_, h, err := p.playAll([]scenarios.Client{alone}, sim.Fault{
+			Trigger: sim.Trigger{When: sim.Before, Nth: nth, Step: sim.Pattern{Does: trace.Execute, Peer: alone.Name}},
+			Action:  sim.Action{Kind: sim.Break, This: true, RST: true, Lose: sim.LoseReply},
+		})
+		if err != nil {
+			continue
+		}
+		replaced := make(map[history.ID]int)
+		for _, c := range h.Copies {
+			if a := h.Acquisition(c.Acquisition); a != nil && c.Gone == history.Overwritten && c.To < a.Returned {
+				if replaced[a.ID]++; replaced[a.ID] > 1 {
+					return true
+				}
+			}
+		}
 	}
-	if p.key.key != "" && p.handsOver() {
-		p.giveUpKey("another's request may make the next holder's")
-	}
+	return false
+}
+
+// stays reports whether the key is there as it was from a release on until the lock is acquired again, without having ended.
+func (p *prober) stays() bool {
+	_, h, err := p.play(alone)
+	return err == nil && len(h.Acquisitions) > 1 && slices.ContainsFunc(h.Copies, func(c history.Copy) bool {
+		first, second := &h.Acquisitions[0], &h.Acquisitions[1]
+		return second.Outcome == history.OK && c.Acquisition == first.ID && c.Gone != history.Expired && c.To > second.Invoked
+	})
 }
 
 // handsOver has clients wait for one that leaves, and for one that dies, and reports whether the key under which one acquired the lock had

@@ -189,8 +189,11 @@ func (t *truth) isLease(c *database.Change) bool {
 	return row[0].Text == t.key.Name
 }
 
-// changed sees what a request has made of the lease.
+// changed sees what a request has made of the lease. It may be over by the server's clock, which was set in this very moment.
 func (t *truth) changed(r *database.Request, c *database.Change) {
+	if was := c.Value(c.Before, t.row.until); t.Holding() && was.Kind == database.KindTime && was.Int <= t.node.Wall() {
+		t.Forgot(history.Expired)
+	}
 	owner, until := c.Value(c.After, t.row.owner), c.Value(c.After, t.row.until)
 	ends, life, byClients := until.Int, time.Duration(0), until.Kind == database.KindText
 	if byClients { // who comes later compares it with a clock of its own, which is taken to be right

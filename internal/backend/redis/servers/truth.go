@@ -2,6 +2,8 @@ package servers
 
 import (
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/internal/backend/simulated"
@@ -35,6 +37,7 @@ type origin struct {
 	wrote uint64 // place of the request that last wrote it: the same, or one that renews by writing it again
 	value string
 	ends  trace.Instant // when the life that it was given is over in true time; Never without expiry
+	life  time.Duration // that life; 0 without expiry
 }
 
 func newTruth(s *service, w simulated.World) *truth {
@@ -165,7 +168,8 @@ func (t *truth) notes(r *redis.Request, change *redis.Change) bool {
 	return leaves && change.Op == redis.OpSet && change.Kind == redis.KindString && t.wrote(change.Value) != history.ID(r.Tag)
 }
 
-// abandons reports whether a try puts a note in the place of its own grant, as in a clean-up: the note has another value, and no end.
+// abandons reports whether a try puts a note in the place of its own grant, as in a clean-up: the note has another value, of which nothing is in
+// the request's arguments, as of a new holder's there would be; or no end; or that of another life.
 func (t *truth) abandons(i int, r *redis.Request, s *redis.Server, change *redis.Change) bool {
 	c := t.keyed[i].copy
 	if c < 0 || change.Op != redis.OpSet || change.Kind != redis.KindString || t.Copies[c].Acquisition != history.ID(r.Tag) {
@@ -173,7 +177,9 @@ func (t *truth) abandons(i int, r *redis.Request, s *redis.Server, change *redis
 	}
 	o := &t.origins[c]
 	_, deadline, there := s.Store.Get(change.Key)
-	return o.sent != r.Sent && o.value != change.Value && o.ends != trace.Never && there && deadline == 0
+	other := (time.Duration(deadline-s.Node().Wall()) - o.life).Abs() > time.Millisecond // as a server counts
+	names := slices.ContainsFunc(r.Args[min(len(r.Args), 3):], func(arg string) bool { return arg != "" && strings.Contains(change.Value, arg) })
+	return o.sent != r.Sent && o.value != change.Value && o.ends != trace.Never && there && (deadline == 0 || other || !names)
 }
 
 // wrote returns the acquisition that has last written a value; 0 if none has.

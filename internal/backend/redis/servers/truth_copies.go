@@ -131,9 +131,10 @@ func (t *truth) copied(i int, writer *redis.Request, kind redis.Kind, s *redis.S
 // time notes how long the key lives, as promised in true time, and as the server's clock will have it.
 func (t *truth) time(i int, s *redis.Server, change *redis.Change) {
 	o := &t.origins[t.keyed[i].copy]
-	o.ends = trace.Never
+	o.ends, o.life = trace.Never, 0
 	if change.Deadline > 0 {
-		o.ends = t.Now().Add(time.Duration(change.Deadline - s.Node().Wall()))
+		o.life = time.Duration(change.Deadline - s.Node().Wall())
+		o.ends = t.Now().Add(o.life)
 	}
 	t.expires(i, s)
 }
