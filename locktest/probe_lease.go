@@ -300,6 +300,25 @@ func (p *prober) findKept(s *subject) {
 	}
 }
 
+// renewed returns for how long the first renewal keeps the lock, which may be much less than the first lease does: at most that long.
+func (p *prober) renewed(s *subject, every time.Duration) time.Duration {
+	c := alone
+	c.Sections, c.Work = 1, every*3/2
+	seen, h, err := p.play(c)
+	if err != nil || !s.Renews || len(seen.acquired) == 0 {
+		return s.TTL
+	}
+	life := s.TTL
+	for _, at := range seen.whileHeld(&seen.acquired[0]) {
+		for i := range h.Copies {
+			if left := h.Copies[i].Expires.Sub(trace.Instant(at)); left > every && left < s.TTL/2 {
+				life = left
+			}
+		}
+	}
+	return life
+}
+
 // findRenewal has a client hold for longer than any section of a schedule, and looks whether it sends anything meanwhile, and for how
 // long it is granted the lock.
 func (p *prober) findRenewal(s *subject) {
@@ -328,7 +347,7 @@ func (p *prober) findRenewal(s *subject) {
 		longest = max(longest, at.Sub(last))
 		last = at
 	}
-	s.Margin = max(100-int64(longest*100/s.TTL), 0)
+	s.Margin = max(int64(p.renewed(s, longest)*100/s.TTL)-int64(longest*100/s.TTL), 0)
 	if held := h.Acquisitions[0]; a.lease.Lost != nil && a.lease.Lost.Fired() && len(h.Grants) > 0 && h.Grants[0].To < held.Unlocked {
 		s.RenewsFor = max(h.Grants[0].To.Sub(held.Returned)-s.TTL, 0)
 	}
