@@ -182,7 +182,7 @@ func (f *Finding) waiver() string {
 	var meant string
 	switch f.Promise {
 	case Handover:
-		meant = "keeps others out until its lease is over, released or not, as for a task that is due once a period,"
+		meant = "keeps others out, or has them wait, for about a lease after its release, as for a task that is due once a period,"
 	case Progress:
 		meant = "stays until somebody removes it when its holder has died"
 	default:

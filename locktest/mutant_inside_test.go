@@ -82,6 +82,30 @@ return 0`,
 	}
 }
 
+// hashThatStays is a hash with the owner in a field, and a counter that outlives the release.
+func hashThatStays() insidePlant {
+	return insidePlant{
+		enter: `if redis.call("hexists", KEYS[1], "owner") == 1 then return 0 end
+redis.call("hset", KEYS[1], "owner", ARGV[1]) redis.call("hincrby", KEYS[1], "times", 1)
+return redis.call("pexpire", KEYS[1], ARGV[2])`,
+		leave: `if redis.call("hget", KEYS[1], "owner") == ARGV[1] then return redis.call("hdel", KEYS[1], "owner") end
+return 0`,
+	}
+}
+
+// untilASecond is a value that says until which second of the server's clock who holds.
+func untilASecond() insidePlant {
+	return insidePlant{
+		enter: `local second, is = tonumber(redis.call("time")[1]), redis.call("get", KEYS[1])
+if is and tonumber(string.match(is, "%d+")) > second then return 0 end
+redis.call("set", KEYS[1], (second + ARGV[2] / 1000) .. " " .. ARGV[1])
+return 1`,
+		leave: `local is = redis.call("get", KEYS[1])
+if is and string.match(is, " (.*)") == ARGV[1] then return redis.call("del", KEYS[1]) end
+return 0`,
+	}
+}
+
 // handed is a key whose holder, when it leaves, puts the name of the first that waits in its own one's place; so does who finds no key.
 // That one has two seconds to see it.
 func handed() insidePlant {

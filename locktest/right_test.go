@@ -330,3 +330,96 @@ func deletedAside(p locks.Process) (locks.Lock, error) {
 		return nil
 	}}, nil
 }
+
+// sweptRow is a row with an end. Who comes deletes the one that is over, and inserts its own.
+func sweptRow(p locks.Process) (locks.Lock, error) {
+	conn := rowLock{p: p}
+	return oddLock{func(wait time.Duration) (locks.Lease, error) {
+		return asking(p, wait, func() (locks.Lease, bool, error) {
+			if _, err := conn.do("", "DELETE FROM leases WHERE name = 'job' AND expires_at <= NOW(6)"); err != nil {
+				return locks.Lease{}, false, err
+			}
+			owner, ends := p.RandomValue(), p.Monotonic().Add(9800*time.Millisecond)
+			_, err := conn.do("", "INSERT IGNORE INTO leases (name, owner, expires_at, version) VALUES ('job', ?, NOW(6) + INTERVAL 10 SECOND, 0)", owner)
+			if err != nil {
+				_, _ = conn.do("", "DELETE FROM leases WHERE name = 'job' AND owner = ?", owner)
+				return locks.Lease{}, false, err
+			}
+			r, err := conn.do("", "SELECT owner FROM leases WHERE name = 'job'")
+			took := err == nil && len(r.Rows) == 1 && r.Rows[0][0] == owner
+			return locks.Lease{Value: owner, Deadline: locks.MonotonicDeadline(ends)}, took, err
+		})
+	}, func(l locks.Lease) error {
+		r, err := conn.do("", "DELETE FROM leases WHERE name = 'job' AND owner = ?", l.Value)
+		return notHeld(r.Affected == 1, err)
+	}}, nil
+}
+
+// shorterTry is a lock with a lease of five seconds for who does not wait, and of ten for who does.
+func shorterTry(p locks.Process) (locks.Lock, error) {
+	return oddLock{func(wait time.Duration) (locks.Lease, error) {
+		life := 10 * time.Second
+		if wait == locks.Try {
+			life = 5 * time.Second
+		}
+		return asking(p, wait, func() (locks.Lease, bool, error) {
+			value, ends := p.RandomValue(), p.Monotonic().Add(life)
+			r, err := p.Redis(0).Do(time.Second, "SET", "lock", value, "NX", "PX", strconv.FormatInt(life.Milliseconds(), 10))
+			if err != nil {
+				_ = deleteIfOwn(p, value)
+			}
+			return locks.Lease{Value: value, Deadline: locks.MonotonicDeadline(ends)}, r.OK(), err
+		})
+	}, func(l locks.Lease) error {
+		return deleteIfOwn(p, l.Value)
+	}}, nil
+}
+
+// shortRenewals is a lock whose first lease is of thirty seconds, and whose renewals give it nine.
+func shortRenewals(p locks.Process) (locks.Lock, error) {
+	held := map[string]keeper{}
+	return oddLock{func(wait time.Duration) (locks.Lease, error) {
+		return asking(p, wait, func() (locks.Lease, bool, error) {
+			value := p.RandomValue()
+			r, err := p.Redis(0).Do(time.Second, "SET", "lock", value, "NX", "PX", "30000")
+			if !r.OK() {
+				if err != nil {
+					_ = deleteIfOwn(p, value)
+				}
+				return locks.Lease{}, false, err
+			}
+			held[value] = keep(p, func(p locks.Process) bool {
+				r, err := locks.Eval(p.Redis(0), time.Second, locks.Script{Body: renewOwn}, []string{"lock"}, value, "9000")
+				return err == nil && r.Int == 1
+			})
+			return locks.Lease{Value: value, Lost: held[value].lost}, true, nil
+		})
+	}, func(l locks.Lease) error {
+		held[l.Value].end(p)
+		return deleteIfOwn(p, l.Value)
+	}}, nil
+}
+
+// emptied is a key that a release, and the clean-up of a try, leave there until its end with nothing in it.
+func emptied(p locks.Process) (locks.Lock, error) {
+	take := locks.Script{Body: `local is = redis.call("get", KEYS[1])
+if is and is ~= "" then return 0 end
+redis.call("set", KEYS[1], ARGV[1], "px", "10000")
+return 1`}
+	leave := locks.Script{Body: `if redis.call("get", KEYS[1]) ~= ARGV[1] then return 0 end
+redis.call("set", KEYS[1], "", "keepttl")
+return 1`}
+	return oddLock{func(wait time.Duration) (locks.Lease, error) {
+		return poll(p, wait, func() (locks.Lease, bool) {
+			value, ends := p.RandomValue(), p.Monotonic().Add(9800*time.Millisecond)
+			r, err := locks.Eval(p.Redis(0), time.Second, take, []string{"lock"}, value)
+			if err != nil {
+				_, _ = locks.Eval(p.Redis(0), time.Second, leave, []string{"lock"}, value)
+			}
+			return locks.Lease{Value: value, Deadline: locks.MonotonicDeadline(ends)}, err == nil && r.Int == 1
+		})
+	}, func(l locks.Lease) error {
+		r, err := locks.Eval(p.Redis(0), time.Second, leave, []string{"lock"}, l.Value)
+		return notHeld(r.Int == 1, err)
+	}}, nil
+}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/locktest"
 )
 
@@ -67,4 +68,52 @@ func TestAPromiseThatIsNotMadeCanBeWaived(t *testing.T) {
 	})
 	require.NoError(t, err)
 	require.Nil(t, found)
+}
+
+// TestRightLocksAreNotAccusedAgain plays schedules in which correct locks were accused.
+func TestRightLocksAreNotAccusedAgain(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name  string
+		build locks.Builder
+		o     locktest.Options
+		text  string
+	}{
+		{"an end that comes with a clock", sweptRow, locktest.Options{Servers: "mysql"}, `
+name: release-safety
+servers: {kind: mysql}
+clients: {a: {}, b: {start: 5ms}}
+network: {latency: 1ms}
+faults: [{before: {node: mysql-1, does: execute}, nth: 4, clock: mysql-1, step: 10s}]
+expect: {release-safety: held}`},
+		{"a clean-up in the moment of what it cleans up", emptied, locktest.Options{}, `
+name: exclusion-at-service
+servers: {persistence: always}
+clients: {a: {tasks: 2}}
+network: {latency: 1ms}
+faults: [{after: {node: redis-1, does: receive}, pause: redis-1, for: 1s}]
+expect: {exclusion-at-service: held}`},
+		{"a late answer to what is cleaned up", emptied, locktest.Options{}, `
+name: exclusion-at-service
+servers: {persistence: always}
+clients: {a: {tasks: 2}}
+network: {latency: 1ms}
+faults: [{after: {node: redis-1, does: reply}, delay: 1s}]
+expect: {exclusion-at-service: held}`},
+		{"a section as long as the shorter lease", shorterTry, locktest.Options{}, `
+name: exclusion-within-lease
+servers: {persistence: always}
+clients: {a: {wait: try, work: 5s}, b: {start: 4.99999s}}
+network: {latency: 1µs}
+clocks: {redis-1: {rate: 10ppm}}
+expect: {mutual-exclusion: held}`},
+	} {
+		found, err := locktest.Replay(c.build, c.o, "saved.yaml", []byte(c.text+`
+lock: {algorithm: under-test}
+resource: {fencing: none}
+styles: careless
+`))
+		require.NoError(t, err, c.name)
+		require.Nil(t, found, "%s: %s", c.name, found)
+	}
 }

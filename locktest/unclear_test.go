@@ -20,6 +20,8 @@ func TestALockIsNotJudgedByAKeyThatDoesNotSayWhoHolds(t *testing.T) {
 		{"seat", seat().build, `"lock" does not say: it has no end, and the lock ends nevertheless`},
 		{"note", note().build, `"lock" does not say: it has no end, and the lock ends nevertheless`},
 		{"line", line().build, `"lock" does not say: who is refused writes it, too`},
+		{"hash that stays", hashThatStays().build, `"lock" does not say: it stays when the lock is released`},
+		{"emptied", emptied, ""},
 		{"handed", handed().build, `"lock" does not say: another's request may make the next holder's`},
 		{"guests", guests().build, `"lock" does not say: who is refused writes it, too`},
 		{"lease", plant{}.build, ""},
@@ -37,5 +39,21 @@ func TestALockIsNotJudgedByAKeyThatDoesNotSayWhoHolds(t *testing.T) {
 		}
 		require.Contains(t, sentence, "what its servers grant cannot be told, since "+c.why, c.name)
 		require.NotContains(t, promises, locktest.ExclusionAtService, c.name)
+	}
+}
+
+// What is learnt of a lease is the least that is certain.
+func TestALeaseIsAsLongAsIsCertain(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		build locks.Builder
+		says  string
+	}{
+		{"second", untilASecond().build, "for a lease of 9s"},
+		{"short renewals", shortRenewals, "for a lease of 30s, which it renews when 24 % of it are left"},
+	} {
+		sentence, _, err := locktest.Describe(c.build, locktest.Options{})
+		require.NoError(t, err)
+		require.Contains(t, sentence, c.says, c.name)
 	}
 }

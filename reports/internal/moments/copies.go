@@ -183,8 +183,10 @@ func Background(v *model.View, r *history.Removal) *model.Sent {
 		return nil
 	}
 	sent := sentWithin(v, by.Returned, r.At)
+	agreed := r.Node == model.KeeperOf(v.Servers()) // servers agree on a release first
 	i := slices.IndexFunc(sent, func(m model.Sent) bool {
-		return m.For == by.ID && m.To == r.Node && m.Executed == r.At && m.Sent > by.Returned
+		executed := m.To == r.Node && m.Executed == r.At || agreed && m.Purpose == trace.ToRelease && m.Executed <= r.At
+		return m.For == by.ID && executed && m.Sent > by.Returned
 	})
 	if i < 0 {
 		return nil

@@ -334,12 +334,16 @@ func (t *narrator) removes(r *history.Removal, whose string) {
 	case moments.Background(t.v, r) != nil:
 		say(who, "is refused the lock, but a background task of its lock sends "+moments.Background(t.v, r).What+
 			" though Unlock is not called, and so "+verb+t.v.EntryOf(whose))
-	case by != nil && by.Outcome == history.Unknown:
+	case by != nil && (by.Outcome == history.Unknown || by.Unlocked > r.At && r.At < by.Returned):
 		what := "its clean-up"
 		if e := moments.Remover(t.v, r); e != nil {
 			what += " (" + e.What + ")"
 		}
-		say(who, "does not learn whether it was granted the lock, and "+what+" "+verb+t.v.EntryOf(whose))
+		learns := "does not learn whether it was granted the lock"
+		if by.Outcome != history.Unknown {
+			learns = "is refused the lock"
+		}
+		say(who, learns+", and "+what+" "+verb+t.v.EntryOf(whose))
 	default:
 		say(who, "is refused the lock, unlocks all the same, and so "+verb+t.v.EntryOf(whose))
 	}
