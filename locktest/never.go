@@ -4,12 +4,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/internal/search"
 	"github.com/locksim/locksim/scenarios"
 )
 
-// never says which kinds of faults that the lock's servers know are on no promise's fault model, and which promises were
-// never at risk; "" if there is nothing of either.
+// never says which kinds of faults that the lock's servers know are on no promise's fault model, which promises were never at risk, and whether a
+// method of the lock is not called; "" if there is nothing of these.
 func (s *subject) never(list []pledge, tallies []tally) string {
 	servers := scenarios.Servers{Kind: s.Kind(), Masters: 1}
 	if len(s.Masters) > 0 {
@@ -35,6 +36,9 @@ func (s *subject) never(list []pledge, tallies []tally) string {
 	}
 	if len(promises) > 0 {
 		parts = append(parts, "never exposed: "+strings.Join(promises, ", "))
+	}
+	if s.verifies && !slices.ContainsFunc(list, func(p pledge) bool { return slices.Contains(p.Model.Styles, history.Careful) }) {
+		parts = append(parts, "never called: Verify (it is called where leases state a deadline or have a notice of loss)")
 	}
 	return strings.Join(parts, "; ")
 }

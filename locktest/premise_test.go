@@ -263,6 +263,8 @@ func TestAPassSaysWhatWasNeverDrawnAndNeverExposed(t *testing.T) {
 	s.options.Only = nil
 	tallies = slices.Repeat([]tally{{dangers: 1}}, len(s.promises()))
 	require.Equal(t, "never drawn: same-random", s.never(s.promises(), tallies))
+	s.verifies = true
+	require.Contains(t, s.never(s.promises(), tallies), "; never called: Verify (")
 }
 
 func one(b bool) int {

@@ -69,7 +69,7 @@ func probe(r *player, build locks.Builder, o Options) (*subject, error) {
 	}
 	s.Algorithm, s.unclear = p.algorithm(build), p.unclear
 	s.Algorithm.Token = slices.ContainsFunc(seen.acquired, func(a acquired) bool { return a.lease.Token != 0 })
-	s.Algorithm.Guard = seen.guards
+	s.Algorithm.Guard, s.verifies = seen.guards, seen.verifies
 	p.findLease(s, seen)
 	p.findKept(s)
 	p.findRenewal(s)

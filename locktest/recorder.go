@@ -20,6 +20,7 @@ type sightings struct {
 	patience time.Duration // the shortest time for which an answer of Redis was waited for
 	unbuilt  error         // what the builder returned in the place of a lock
 	guards   bool
+	verifies bool
 	wall     bool   // clients compare the times of wall clocks
 	waits    bool   // for replicas to have what it wrote
 	version  string // of the servers that have the commands which it sends; "": all have
@@ -70,6 +71,7 @@ func recorded(build locks.Builder, seen *sightings) locks.Builder {
 			return nil, err
 		}
 		_, seen.guards = lock.(locks.Guard)
+		_, seen.verifies = lock.(locks.Verifier)
 		return &recordedLock{lock, p, seen}, nil
 	}
 }

@@ -13,10 +13,11 @@ import (
 // subject is the lock under test, and what has been found out of it.
 type subject struct {
 	promise.Subject
-	options Options
-	unclear string // why what the servers grant cannot be told; "": it can, or no key was found
-	once    bool   // it lets its holder in again, and one Unlock frees it
-	waits   bool   // for another holder, where it is to try only
+	options  Options
+	verifies bool   // it is a locks.Verifier
+	unclear  string // why what the servers grant cannot be told; "": it can, or no key was found
+	once     bool   // it lets its holder in again, and one Unlock frees it
+	waits    bool   // for another holder, where it is to try only
 
 	patience time.Duration // the shortest time for which it waits for an answer of Redis; 0 if it asks none
 }
