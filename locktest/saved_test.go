@@ -107,6 +107,18 @@ clients: {a: {wait: try, work: 5s}, b: {start: 4.99999s}}
 network: {latency: 1µs}
 clocks: {redis-1: {rate: 10ppm}}
 expect: {mutual-exclusion: held}`},
+		{"a client that doubles its pauses", of("gcs-generation", locks.Options{}).build, locktest.Options{}, `
+name: handover
+servers: {kind: object}
+clients:
+  a: {sections: 101, again: 2.5s, retry: 1s, work: 1s, write: 1s, stays: true}
+  b: {start: 5s, sections: 2, again: 2.5s, retry: 1s, work: 100ms, write: 0s, think: 20s, stays: true}
+  c: {start: 1s, sections: 2, wait: try, again: 2.5s, retry: 2.5s, work: 1s, think: 20s, stays: true}
+network: {latency: [1ms, 5ms]}
+expect: {progress: held}
+progress: 9s
+until: 6m40s
+seed: 0x48ff`},
 	} {
 		found, err := locktest.Replay(c.build, c.o, "saved.yaml", []byte(c.text+`
 lock: {algorithm: under-test}

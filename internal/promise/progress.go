@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/locksim/locksim/checker"
+	"github.com/locksim/locksim/history"
 	"github.com/locksim/locksim/internal/search"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/scenarios"
@@ -110,6 +111,12 @@ func (s *Subject) handover() Promise {
 				}
 			}
 			return impatient <= 1 && (impatient == 0 || !s.facts().Delays)
+		},
+		Forgives: func(h *history.History, v *checker.Violation) bool { // who doubles its pauses may wait as long again as it has waited
+			since := v.At.Add(-bound) // that may have been refused a moment later
+			return slices.ContainsFunc(h.Waits, func(w history.Wait) bool {
+				return w.Ended == history.GotIt && w.From <= since && v.At <= w.To && w.To.Sub(since) <= since.Sub(w.From)*5/4
+			})
 		},
 		Why: `Nobody holds for longer than a fifth of a lease, and a release, or the clean-up after a try that failed, frees the
 			lock at once: a client that waits need not wait until a lease has ended, or another client is gone.`,
