@@ -319,8 +319,8 @@ func isThere(h *history.History) bool {
 // doubtKey gives the key up if it does not tell by being there who holds, as when it has a queue in it: that depends on what it says then, which
 // only the lock knows. Of a majority tries that come to nothing are a part.
 func (p *prober) doubtKey() {
-	several := p.facts().Has(backend.Masters) && p.masters > 1
-	if p.facts().Holds != "" || several || p.key.key == "" {
+	one := p.masters == 1 || p.replicas > 0
+	if p.facts().Holds != "" || p.facts().Has(backend.Masters) && !one || p.key.key == "" {
 		return
 	}
 	for _, doubt := range []struct {
@@ -333,7 +333,7 @@ func (p *prober) doubtKey() {
 		{"it stays when the lock is released", p.stays, false},
 		{"a try that has failed puts something in its place", p.replaces, true},
 	} {
-		if (doubt.always || p.masters == 1) && doubt.arises() {
+		if (doubt.always || one) && doubt.arises() {
 			p.giveUpKey(doubt.why)
 			return
 		}
