@@ -185,6 +185,8 @@ func (f *Finding) waiver() string {
 		meant = "keeps others out, or has them wait, for about a lease after its release, as for a task that is due once a period,"
 	case Progress:
 		meant = "stays until somebody removes it when its holder has died"
+	case NothingLeft:
+		meant = "leaves its key for some time, as one that is to be held for a minimum"
 	default:
 		return ""
 	}

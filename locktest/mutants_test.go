@@ -191,6 +191,7 @@ func right() []lock {
 		{name: "item that others watch", build: newWatchedItem},
 		{name: "note with an end", build: note().build},
 		{name: "line in a list", build: line().build},
+		{name: "token of the first entry", build: entersAgain},
 		{name: "hash that stays", build: hashThatStays().build},
 		{name: "key that is emptied", build: emptied},
 		{name: "second until which a key is held", build: untilASecond().build},

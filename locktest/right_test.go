@@ -423,3 +423,25 @@ return 1`}
 		return notHeld(r.Int == 1, err)
 	}}, nil
 }
+
+// entersAgain is a lock that its task may enter again, with the token of its first entry.
+func entersAgain(p locks.Process) (locks.Lock, error) {
+	enter := locks.Script{Body: `local owner = redis.call("hget", KEYS[1], "owner")
+if owner and owner ~= ARGV[1] then return 0 end
+if not owner then redis.call("hset", KEYS[1], "owner", ARGV[1], "token", redis.call("incr", "tokens")) end
+redis.call("hincrby", KEYS[1], "entries", 1)
+redis.call("pexpire", KEYS[1], "10000")
+return tonumber(redis.call("hget", KEYS[1], "token"))`}
+	leave := locks.Script{Body: `if redis.call("hget", KEYS[1], "owner") ~= ARGV[1] then return 0 end
+if redis.call("hincrby", KEYS[1], "entries", -1) == 0 then redis.call("del", KEYS[1]) end
+return 1`}
+	return oddLock{func(wait time.Duration) (locks.Lease, error) {
+		return poll(p, wait, func() (locks.Lease, bool) {
+			r, err := locks.Eval(p.Redis(0), time.Second, enter, []string{"lock"}, p.Owner())
+			return locks.Lease{Value: p.Owner(), Token: uint64(r.Int)}, err == nil && r.Int > 0
+		})
+	}, func(locks.Lease) error {
+		r, err := locks.Eval(p.Redis(0), time.Second, leave, []string{"lock"}, p.Owner())
+		return notHeld(r.Int == 1, err)
+	}}, nil
+}

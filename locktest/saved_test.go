@@ -107,6 +107,13 @@ clients: {a: {wait: try, work: 5s}, b: {start: 4.99999s}}
 network: {latency: 1µs}
 clocks: {redis-1: {rate: 10ppm}}
 expect: {mutual-exclusion: held}`},
+		{"a token of a lock that was not left as often as entered", entersAgain, locktest.Options{}, `
+name: token-order
+servers: {persistence: always}
+clients: {a: {sections: 2}}
+network: {latency: 1ms}
+faults: [{after: {node: redis-1, does: execute, what: acquire}, break: this}]
+expect: {fencing-order: held}`},
 		{"a client that doubles its pauses", of("gcs-generation", locks.Options{}).build, locktest.Options{}, `
 name: handover
 servers: {kind: object}

@@ -22,9 +22,25 @@ func (s *Subject) fenced(model search.FaultModel) []Promise {
 	}
 	order := Promise{Name: TokenOrder, Property: checker.FencingOrder, Model: model, Focus: held,
 		Why: `Whatever makes the token grows with every grant, and is as durable as the lock.`}
+	if s.Reentrant {
+		order.Forgives = reentered
+	}
 	resource := Promise{Name: FencedResource, Property: checker.Resource, Model: model,
 		Why: `Tokens grow from holder to holder, so that sections are applied in the order of their tokens. One register only.`}
 	return []Promise{order.played("tokens", s.widen), resource.played("fenced-read-write", s.widen)}
+}
+
+// reentered forgives that a task is given its token again with a lock that nobody else has had meanwhile: it may not have left it as often as it
+// has entered, if an answer was lost.
+func reentered(h *history.History, v *checker.Violation) bool {
+	if len(v.Acquisitions) != 2 {
+		return false
+	}
+	a, b := h.Acquisition(v.Acquisitions[0]), h.Acquisition(v.Acquisitions[1])
+	return a != nil && b != nil && a.Token == b.Token && a.Client == b.Client && a.Task == b.Task &&
+		!slices.ContainsFunc(h.Acquisitions, func(c history.Acquisition) bool {
+			return a.Returned < c.Returned && c.Returned < b.Returned && c.Outcome == history.OK && (c.Client != a.Client || c.Task != a.Task)
+		})
 }
 
 // fencedOnRedis is of tokens, as durable as the keys.
