@@ -155,6 +155,9 @@ func (j *judge) dueBy(a *history.Acquisition, c *history.Copy, over trace.Instan
 	for f := range j.met(a) {
 		quiet = quiet && (f.Begin > soon || longer(healed(f), a.Invoked, j.o.Lease))
 	}
+	if a.Outcome == history.OK && a.Release == history.OK && c.Expires < a.Returned.Add(j.o.Lease*9/10) { // its release has left it that long, on purpose
+		return max(soon, c.Expires.Add(j.o.Lease/10)), true
+	}
 	if inQueue := c.Expires == trace.Never; quiet && (c.From <= over || inQueue) {
 		return soon, true
 	}

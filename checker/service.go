@@ -43,11 +43,17 @@ func (j *judge) promisedUntil(g *history.Grant) trace.Instant {
 	return g.To
 }
 
+// makes reports whether a server had a key made for an acquisition at a moment, however soon it was gone.
+func (j *judge) makes(id history.ID, at trace.Instant) bool {
+	return slices.ContainsFunc(j.h.Copies, func(c history.Copy) bool { return c.Acquisition == id && c.From == at })
+}
+
 func (j *judge) tellDoubleGrant(first, second *interval) {
 	j.tellOverlap(ExclusionAtService, first, second, func(one, other, during string) (kind, text string, broken breach) {
 		b := j.breachOfGrant(first, second)
 		text = other + " was granted the lock while it was still promised to " + one + ", " + during + b.String()
-		if j.stands(first.id, second.from) && !j.stands(second.id, second.from) { // a renewal that does not compare whose it is
+		// A renewal that does not compare whose it is makes no key.
+		if j.stands(first.id, second.from) && !j.stands(second.id, second.from) && !j.makes(second.id, second.from) {
 			text = other + " prolonged the lock that was promised to " + one + ", " + during + b.String()
 		}
 		return "double grant", text, b

@@ -82,6 +82,17 @@ return 0`,
 	}
 }
 
+// heldForAtLeast is a key that its release leaves there until half of its lease is over, so that nobody has the lock again too soon.
+func heldForAtLeast() insidePlant {
+	return insidePlant{
+		enter: `if redis.call("set", KEYS[1], ARGV[1], "nx", "px", ARGV[2]) then return 1 end return 0`,
+		leave: `if redis.call("get", KEYS[1]) ~= ARGV[1] then return 0 end
+local more = redis.call("pttl", KEYS[1]) - ARGV[2] / 2
+if more > 0 then return redis.call("pexpire", KEYS[1], more) end
+return redis.call("del", KEYS[1])`,
+	}
+}
+
 // hashThatStays is a hash with the owner in a field, and a counter that outlives the release.
 func hashThatStays() insidePlant {
 	return insidePlant{

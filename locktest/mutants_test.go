@@ -192,6 +192,7 @@ func right() []lock {
 		{name: "note with an end", build: note().build},
 		{name: "line in a list", build: line().build},
 		{name: "token of the first entry", build: entersAgain},
+		{name: "key that is held for at least half of its lease", build: heldForAtLeast().build},
 		{name: "hash that stays", build: hashThatStays().build},
 		{name: "key that is emptied", build: emptied},
 		{name: "second until which a key is held", build: untilASecond().build},
@@ -342,6 +343,7 @@ func TestLocksThatCannotBeTestedAreRefused(t *testing.T) {
 	}{
 		{plant{seconds: true}.build, locktest.Options{}, "keep the lock for 10ms"},
 		{plant{milliseconds: true}.build, locktest.Options{}, "keep the lock for 2h46m40"},
+		{seat().leaving(`return redis.call("xadd", "log", "*", "left", ARGV[1])`).build, locktest.Options{}, "the lock cannot be released on redis: ERR Unknown Redis command"},
 		{asksFor("XADD", "s", "*", "a", "b"), locktest.Options{}, "see docs/your-own-lock.md"},
 		{queuePlant{keepsNode: true}.build, locktest.Options{}, "it was acquired and released once, and is not free"},
 		{plant{}.build, locktest.Options{Waive: []locktest.Promise{"fairness"}}, `there is no promise "fairness"`},

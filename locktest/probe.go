@@ -123,6 +123,9 @@ func (p *prober) settle() (*sightings, error) {
 				p.version = seen.version
 				seen, _, err = p.play(alone)
 			}
+			if hint := notSimulated(seen.unreleased); hint != "" {
+				return nil, fmt.Errorf("locktest: the lock cannot be released on %s: %w%s", kind, seen.unreleased, hint)
+			}
 			if err == nil && len(seen.acquired) == alone.Sections {
 				return seen, nil
 			}
@@ -143,7 +146,7 @@ func notSimulated(problem error) string {
 		redis *locks.RedisError
 		sql   *locks.SQLError
 	)
-	unknown := errors.As(problem, &redis) && strings.HasPrefix(redis.Text, "ERR unknown ") || errors.As(problem, &sql) &&
+	unknown := errors.As(problem, &redis) && strings.HasPrefix(strings.ToLower(redis.Text), "err unknown ") || errors.As(problem, &sql) &&
 		slices.Contains([]string{"42601", "42883", "42P01", "42703", "1064", "1305", "1146", "1054"}, sql.Code)
 	if !unknown {
 		return ""

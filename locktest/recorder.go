@@ -10,20 +10,21 @@ import (
 
 // sightings is what a lock was seen to do in a run.
 type sightings struct {
-	kinds    []string    // of servers that it asked for a client of, in this order
-	nodes    []int       // numbers of the Redis servers that it turned to
-	keys     []candidate // of what may be the lock's
-	lives    []time.Duration
-	asked    []locks.Monotonic // when requests were sent
-	acquired []acquired
-	refused  []error
-	patience time.Duration // the shortest time for which an answer of Redis was waited for
-	unbuilt  error         // what the builder returned in the place of a lock
-	guards   bool
-	verifies bool
-	wall     bool   // clients compare the times of wall clocks
-	waits    bool   // for replicas to have what it wrote
-	version  string // of the servers that have the commands which it sends; "": all have
+	kinds      []string    // of servers that it asked for a client of, in this order
+	nodes      []int       // numbers of the Redis servers that it turned to
+	keys       []candidate // of what may be the lock's
+	lives      []time.Duration
+	asked      []locks.Monotonic // when requests were sent
+	acquired   []acquired
+	refused    []error
+	patience   time.Duration // the shortest time for which an answer of Redis was waited for
+	unbuilt    error         // what the builder returned in the place of a lock
+	unreleased error         // what the first Release that failed said
+	guards     bool
+	verifies   bool
+	wall       bool   // clients compare the times of wall clocks
+	waits      bool   // for replicas to have what it wrote
+	version    string // of the servers that have the commands which it sends; "": all have
 }
 
 // acquired is a lease that the lock has returned.
@@ -178,7 +179,11 @@ func (l *recordedLock) Release(lease locks.Lease) error {
 			break
 		}
 	}
-	return l.Lock.Release(lease)
+	err := l.Lock.Release(lease)
+	if l.seen.unreleased == nil {
+		l.seen.unreleased = err
+	}
+	return err
 }
 
 type redisRecorder struct {

@@ -257,19 +257,31 @@ func beliefLane(v *model.View, who string, k paint.Ink) Lane {
 	return l
 }
 
+// firstGrant returns what an acquisition was granted first; nil if nothing.
+func firstGrant(v *model.View, id history.ID) *history.Grant {
+	i := slices.IndexFunc(v.History.Grants, func(g history.Grant) bool { return g.Acquisition == id })
+	if i < 0 {
+		return nil
+	}
+	return &v.History.Grants[i]
+}
+
 // truthLane shows what the service granted, and where belief outlasts it.
 func truthLane(v *model.View, who string, k paint.Ink) Lane {
 	l := Lane{Name: moments.GrantLane(who), kind: timeline.LaneTruth, Node: who, Ink: k}
 	for _, b := range v.Beliefs {
 		if v.Holder(b.Acquisition.ID, "") == who {
-			label := "no longer granted"
-			if v.LastGrant(b.Acquisition.ID, b.To) == nil {
+			from, label := b.From, "no longer granted"
+			if first := firstGrant(v, b.Acquisition.ID); first == nil || first.From > b.To {
 				label = "never granted"
+			} else if first.From > from {
+				put(v, &l, Bar{From: from, To: first.From, Sign: timeline.SignLapsed, Ink: paint.Faint, Label: "not yet granted"})
+				from = first.From
 			}
 			if moments.Unchanged(v, b.Acquisition) != nil {
 				label = "no change"
 			}
-			put(v, &l, Bar{From: b.From, To: b.To, Sign: timeline.SignLapsed, Ink: paint.Faint, Label: label})
+			put(v, &l, Bar{From: from, To: b.To, Sign: timeline.SignLapsed, Ink: paint.Faint, Label: label})
 		}
 	}
 	for i := range v.History.Grants {

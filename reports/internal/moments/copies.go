@@ -252,7 +252,23 @@ func (s *story) staleWords(r *history.Removal) string {
 	case "SET":
 		return "writes the " + entry + ", though its own is over already"
 	}
+	if e := Remover(s.v, r); e != nil && strings.HasPrefix(answerTo(s.v, e), "1 row") {
+		return "finds no " + entry + " of its own, and changes the row of one that is over"
+	}
 	return "finds no " + entry + " of its own, and does nothing"
+}
+
+// answerTo returns what a server answered to a request that it executed; "" if it did not.
+func answerTo(v *model.View, request *trace.Event) string {
+	executed := false
+	for i := range v.Run.Events {
+		e := &v.Run.Events[i]
+		executed = executed || e == request
+		if executed && e.Does == trace.Reply && e.Node == request.Node && e.Peer == request.Peer && e.What == request.What {
+			return e.Detail
+		}
+	}
+	return ""
 }
 
 // whatIsOver names what a release overwrites that finds nothing of its sender's: what another release has left is nobody's.
