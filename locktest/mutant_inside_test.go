@@ -169,3 +169,22 @@ func (l *insideLock) Release(lease locks.Lease) error {
 	reply, err := l.eval("release", l.leave, lease.Value)
 	return heldIf(reply.Int == 1, err)
 }
+
+// neverLeaves is a queue beside the key. Who gives up stays in it.
+func neverLeaves(p locks.Process) (locks.Lock, error) {
+	enter := locks.Script{Body: now + `redis.call("zadd", "queue", "nx", now, ARGV[1])
+if redis.call("zrange", "queue", 0, 0)[1] ~= ARGV[1] then return 0 end
+if redis.call("set", KEYS[1], ARGV[1], "nx", "px", "10000") then return 1 end return 0`}
+	leave := locks.Script{Body: `redis.call("zrem", "queue", ARGV[1])
+if redis.call("get", KEYS[1]) == ARGV[1] then return redis.call("del", KEYS[1]) end return 0`}
+	return oddLock{func(wait time.Duration) (locks.Lease, error) {
+		me := p.RandomValue()
+		return poll(p, wait, func() (locks.Lease, bool) {
+			r, err := locks.Eval(p.Redis(0), time.Second, enter, []string{"lock"}, me)
+			return locks.Lease{Value: me}, err == nil && r.Int == 1
+		})
+	}, func(l locks.Lease) error {
+		r, err := locks.Eval(p.Redis(0), time.Second, leave, []string{"lock"}, l.Value)
+		return heldIf(r.Int == 1, err)
+	}}, nil
+}

@@ -77,6 +77,7 @@ func wrong() []lock {
 		{name: "token of the clock", breaks: locktest.TokenOrder, build: plant{token: true, tokenOfClock: true}.build},
 
 		{name: "first of a sorted set removed", breaks: locktest.ReleaseSafety, build: seat().leaving(`return redis.call("zremrangebyrank", KEYS[1], 0, 0)`).build},
+		{name: "never leaves the queue", breaks: locktest.Handover, build: neverLeaves},
 		{name: "handed on by anybody", breaks: locktest.ReleaseSafety, build: handed().leaving(handOn + `return 1`).build},
 		{name: "head of a list popped", breaks: locktest.ReleaseSafety, build: line().leaving(`redis.call("lpop", KEYS[1]) return 1`).build},
 		{name: "any note torn up", breaks: locktest.ReleaseSafety, build: note().leaving(`return redis.call("del", KEYS[1])`).build},

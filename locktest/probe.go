@@ -1,6 +1,7 @@
 package locktest
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -48,6 +49,7 @@ type prober struct {
 	unclear  string        // why the key does not say who holds; "": it does
 	begins   time.Duration // when a client begins that is to be gone
 	ttl      time.Duration // of scenarios; 0: the one that is usual on such servers
+	until    time.Duration // when runs end; 0: probeTime
 	stuck    error         // a run that has not come back
 }
 
@@ -219,7 +221,7 @@ func (p *prober) playAll(clients []scenarios.Client, faults ...sim.Fault) (*sigh
 		model.TTLs = []time.Duration{p.ttl}
 	}
 	s := search.Generate(search.FromBytes(nil), model)
-	s.Clients, s.Faults, s.Until = clients, faults, probeTime
+	s.Clients, s.Faults, s.Until = clients, faults, cmp.Or(p.until, probeTime)
 	s.Bounds = scenarios.Bounds{Steps: probeSteps, Messages: probeSteps}
 	plan, err := harness.Compile(s.Cases()[0], harness.Options{Instead: &a})
 	if err != nil {

@@ -151,10 +151,12 @@ func (p *prober) lifeByItself() time.Duration {
 // of the lease.
 func (p *prober) exactly(life time.Duration, asks scenarios.Client) time.Duration {
 	asks.Wait, asks.Again = locks.Try, time.Millisecond
+	defer func() { p.until = 0 }()
 	// An end that is counted in whole seconds comes sooner for who begins late in one, and soonest for who does so at its end.
 	longest := time.Duration(0)
 	for begins := 900 * time.Millisecond; begins >= 0; begins -= 300 * time.Millisecond {
 		p.begins, asks.Start = begins, life-min(life/10, time.Second)
+		p.until = begins + life + 2*time.Second // what tries leave may keep it from being free ever again
 		if exact := p.inherits(asks); exact > 0 {
 			life, longest = min(life, exact), max(longest, exact)
 		}

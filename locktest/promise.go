@@ -39,7 +39,8 @@ const (
 	ExclusionAtService = promise.ExclusionAtService
 	// ReleaseSafety: a release ends nothing but its own acquisition.
 	ReleaseSafety = promise.ReleaseSafety
-	// Handover: without any fault, a client that waits gets the lock soon after it was released.
+	// Handover: a client that waits gets the lock soon after it was released, without any fault. A lock of several servers also takes back
+	// what it has asked for and got no answer to.
 	Handover = promise.Handover
 	// Progress: when faults are over, somebody gets the lock after some leases at most, whichever client has died.
 	Progress = promise.Progress
@@ -57,8 +58,9 @@ const (
 	FencedResource = promise.FencedResource
 	// GuardedResource: data that live with the lock, and are accessed through it, are not damaged.
 	GuardedResource = promise.GuardedResource
-	// NothingLeft: what is released, or was not acquired, keeps nobody out for longer than the lease or the session lives. It
-	// is not asked of locks whose grants never end, neither by themselves nor with a session or a connection.
+	// NothingLeft: what is released, or was not acquired, keeps nobody out: not for longer than a tenth of a lease if no fault was near, and
+	// otherwise not for longer than three leases, or the session, live after it. A release may leave it until a minimum of the lease is over.
+	// It is not asked of locks whose grants never end, neither by themselves nor with a session or a connection.
 	NothingLeft = promise.NothingLeft
 	// NoSilentLoss: a lock that keeps its grants loses none without a fault, and notifies a holder that loses its grant
 	// otherwise, if the lease has such a notice.

@@ -263,8 +263,9 @@ func Remover(v *model.View, r *history.Removal) *trace.Event {
 		}
 	}
 	var last *trace.Event
+	reads := []string{"getData", "exists", "getChildren", "getChildren2", "sync", "ping"} // of ZooKeeper, whatever they are sent for
 	first(v, r.At, func(e *trace.Event) bool {
-		asks := e.Alt == trace.ToAcquire || e.Alt == trace.ToLook
+		asks := e.Alt == trace.ToAcquire || e.Alt == trace.ToLook || slices.Contains(reads, e.What)
 		if e.Does == trace.Execute && e.Peer == r.Client && e.Node == r.Node && !asks {
 			last = e
 			before--
@@ -274,11 +275,12 @@ func Remover(v *model.View, r *history.Removal) *trace.Event {
 	if last != nil {
 		return last
 	}
-	if e := RequestAt(v, r.Node, r.Client, r.At, trace.ToRelease); e != nil || r.Node != model.KeeperOf(v.Servers()) {
+	e := RequestAt(v, r.Node, r.Client, r.At, trace.ToRelease)
+	if e != nil && !slices.Contains(reads, e.What) || r.Node != model.KeeperOf(v.Servers()) {
 		return e
 	}
 	for i := len(v.Run.Events) - 1; i >= 0; i-- { // servers that agree on a release first
-		if e := &v.Run.Events[i]; e.At < r.At && e.Does == trace.Execute && e.Peer == r.Client && e.Alt == trace.ToRelease {
+		if e := &v.Run.Events[i]; e.At < r.At && e.Does == trace.Execute && e.Peer == r.Client && e.Alt == trace.ToRelease && !slices.Contains(reads, e.What) {
 			return e
 		}
 	}

@@ -153,13 +153,21 @@ func (t *narrator) lateLearnt(a *history.Acquisition) string {
 func (t *narrator) overstated(a *history.Acquisition) string {
 	s := t.v.Run.Case.Scenario
 	clock := func(f model.Fault) bool { return f.Kind == sim.SetClock }
-	i := slices.IndexFunc(t.v.History.Copies, func(c history.Copy) bool { return c.Acquisition == a.ID })
+	i := -1 // of what it returned with: an earlier try may have made another one
+	for k := range t.v.History.Copies {
+		if c := &t.v.History.Copies[k]; c.Acquisition == a.ID && c.From <= a.Returned && (i < 0 || t.v.History.Copies[i].To <= c.From) {
+			i = k
+		}
+	}
 	if i < 0 || len(s.Clocks) > 0 || slices.ContainsFunc(t.v.Faults, clock) {
 		return ""
 	}
 	m, _ := request(t.v, &t.v.History.Copies[i])
 	if m == nil || a.Deadline.Sub(m.Sent) <= t.v.TTL(a.Client, a.Lock) {
 		return ""
+	}
+	if last, _ := t.lastAsk(a); last != nil && last.What == m.What && a.Deadline.Sub(last.Sent) <= t.v.TTL(a.Client, a.Lock) {
+		return "" // it was given its own again, from then on
 	}
 	t.wrong("Lock", "states too late a deadline")
 	return fmt.Sprintf(", %s after its %s was sent", spokenExactly(a.Deadline.Sub(m.Sent)), m.What)
