@@ -141,12 +141,15 @@ func ofManyLengths(p locks.Process) (locks.Lock, error) {
 }
 
 // thrice is a lock that renews its lease three times at most, as Redis's documentation advises, and then notifies its holder.
-func thrice(p locks.Process) (locks.Lock, error) {
+func thrice(p locks.Process) (locks.Lock, error) { return renewedTimes(p, "12000", "12000", 3) }
+
+// renewedTimes is a lock that gives its key a life at first, and another one with each renewal, of which there are so many at most.
+func renewedTimes(p locks.Process, first, later string, most int) (locks.Lock, error) {
 	held := map[string]keeper{}
 	return oddLock{func(wait time.Duration) (locks.Lease, error) {
 		return asking(p, wait, func() (locks.Lease, bool, error) {
 			value, renewals := p.RandomValue(), 0
-			r, err := p.Redis(0).Do(time.Second, "SET", "lock", value, "NX", "PX", "12000")
+			r, err := p.Redis(0).Do(time.Second, "SET", "lock", value, "NX", "PX", first)
 			if err != nil {
 				_ = deleteIfOwn(p, value)
 			}
@@ -154,10 +157,10 @@ func thrice(p locks.Process) (locks.Lock, error) {
 				return locks.Lease{}, false, err
 			}
 			held[value] = keep(p, func(p locks.Process) bool {
-				if renewals++; renewals > 3 {
+				if renewals++; renewals > most {
 					return false
 				}
-				r, err := locks.Eval(p.Redis(0), time.Second, locks.Script{Body: renewOwn}, []string{"lock"}, value, "12000")
+				r, err := locks.Eval(p.Redis(0), time.Second, locks.Script{Body: renewOwn}, []string{"lock"}, value, later)
 				return err == nil && r.Int == 1
 			})
 			return locks.Lease{Value: value, Lost: held[value].lost}, true, nil
@@ -377,27 +380,7 @@ func shorterTry(p locks.Process) (locks.Lock, error) {
 
 // shortRenewals is a lock whose first lease is of thirty seconds, and whose renewals give it nine.
 func shortRenewals(p locks.Process) (locks.Lock, error) {
-	held := map[string]keeper{}
-	return oddLock{func(wait time.Duration) (locks.Lease, error) {
-		return asking(p, wait, func() (locks.Lease, bool, error) {
-			value := p.RandomValue()
-			r, err := p.Redis(0).Do(time.Second, "SET", "lock", value, "NX", "PX", "30000")
-			if !r.OK() {
-				if err != nil {
-					_ = deleteIfOwn(p, value)
-				}
-				return locks.Lease{}, false, err
-			}
-			held[value] = keep(p, func(p locks.Process) bool {
-				r, err := locks.Eval(p.Redis(0), time.Second, locks.Script{Body: renewOwn}, []string{"lock"}, value, "9000")
-				return err == nil && r.Int == 1
-			})
-			return locks.Lease{Value: value, Lost: held[value].lost}, true, nil
-		})
-	}, func(l locks.Lease) error {
-		held[l.Value].end(p)
-		return deleteIfOwn(p, l.Value)
-	}}, nil
+	return renewedTimes(p, "30000", "9000", 1<<30)
 }
 
 // emptied is a key that a release, and the clean-up of a try, leave there until its end with nothing in it.

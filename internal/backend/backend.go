@@ -109,6 +109,7 @@ type Facts struct {
 	TTLs    []time.Duration // lives of a lease: the usual one, and the shortest that servers grant or people use
 	Says    []string        // what clients and servers tell each other besides what locks acquire and release with
 	Among   []string        // what servers tell each other
+	Reads   []string        // requests that change nothing, whatever they are sent for
 	Refuses []string        // errors that a server may answer with
 }
 

@@ -23,6 +23,7 @@ var Kind backend.Kind = &kind{backend.One{Is: backend.Facts{
 	},
 	Monotonic: true, Serves: true, Patience: 125,
 	TTLs:    []time.Duration{10 * time.Second, 4 * time.Second},
+	Reads:   []string{"getData", "exists", "getChildren", "getChildren2", "sync", "ping"},
 	Says:    []string{trace.ToLook, "ping", "connect", "event"},
 	Among:   []string{"PROPOSAL", "ACK", "COMMIT", "REQUEST", "PONG", "PING", "REVALIDATE", "NEWLEADER"},
 	Refuses: []string{"runtimeInconsistency"},

@@ -263,7 +263,7 @@ func Remover(v *model.View, r *history.Removal) *trace.Event {
 		}
 	}
 	var last *trace.Event
-	reads := []string{"getData", "exists", "getChildren", "getChildren2", "sync", "ping"} // of ZooKeeper, whatever they are sent for
+	reads := v.Servers().Facts().Reads
 	first(v, r.At, func(e *trace.Event) bool {
 		asks := e.Alt == trace.ToAcquire || e.Alt == trace.ToLook || slices.Contains(reads, e.What)
 		if e.Does == trace.Execute && e.Peer == r.Client && e.Node == r.Node && !asks {
