@@ -358,6 +358,27 @@ func sweptRow(p locks.Process) (locks.Lock, error) {
 	}}, nil
 }
 
+// quarantined is a lock that asks each few seconds, and waits for five seconds when it has got its key, so that who has lost it stops meanwhile.
+func quarantined(p locks.Process) (locks.Lock, error) {
+	return oddLock{func(wait time.Duration) (locks.Lease, error) {
+		return asking(p, wait, func() (locks.Lease, bool, error) {
+			value, ends := p.RandomValue(), p.Monotonic().Add(9*time.Second)
+			r, err := p.Redis(0).Do(time.Second, "SET", "lock", value, "NX", "PX", "10000")
+			switch {
+			case err != nil:
+				_ = deleteIfOwn(p, value)
+			case r.OK():
+				p.Sleep(5 * time.Second)
+			case wait == locks.Forever:
+				p.Sleep(2500 * time.Millisecond)
+			}
+			return locks.Lease{Value: value, Deadline: locks.MonotonicDeadline(ends)}, r.OK(), err
+		})
+	}, func(l locks.Lease) error {
+		return deleteIfOwn(p, l.Value)
+	}}, nil
+}
+
 // shorterTry is a lock with a lease of five seconds for who does not wait, and of ten for who does.
 func shorterTry(p locks.Process) (locks.Lock, error) {
 	return oddLock{func(wait time.Duration) (locks.Lease, error) {

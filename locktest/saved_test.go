@@ -114,6 +114,14 @@ clients: {a: {sections: 2}}
 network: {latency: 1ms}
 faults: [{after: {node: redis-1, does: execute, what: acquire}, break: this}]
 expect: {fencing-order: held}`},
+		{"a lock that waits when it has its key", quarantined, locktest.Options{}, `
+name: handover
+clients:
+  a: {work: 2s, stays: true}
+  b: {start: 2s, wait: try, again: 2.5s, stays: true}
+network: {latency: 1ms}
+expect: {progress: held}
+progress: 9s`},
 		{"a client that doubles its pauses", of("gcs-generation", locks.Options{}).build, locktest.Options{}, `
 name: handover
 servers: {kind: object}

@@ -57,6 +57,10 @@ func (s *Subject) isLateAtMost(of *scenarios.Scenario) bool {
 // five times a second.
 const shortestHandover = time.Second
 
+// unending is how long a client may wait for a lock that is free, where grants do not end by themselves: clients may pause for long between
+// two tries.
+const unending = time.Minute
+
 // often is how many sections show what happens to locks that are used often.
 const often = 101
 
@@ -65,6 +69,9 @@ const often = 101
 // lost, so that failed tries are to be cleaned up.
 func (s *Subject) handover() Promise {
 	bound := s.TTL - s.TTL/10
+	if !s.Expires && !s.InSession() { // what is left behind stays for good, and is told from pauses between two tries
+		bound = unending
+	}
 	return Promise{
 		Name: Handover, Property: checker.Progress, Share: 50, Model: search.FaultModel{Within: 20, Progress: 1},
 		Extend: func(src search.Source, of *scenarios.Scenario) {
@@ -112,9 +119,15 @@ func (s *Subject) handover() Promise {
 			}
 			return impatient <= 1 && (impatient == 0 || !s.facts().Delays)
 		},
-		Forgives: func(h *history.History, v *checker.Violation) bool { // who doubles its pauses may wait as long again as it has waited
+		Forgives: func(h *history.History, v *checker.Violation) bool {
 			since := v.At.Add(-bound) // that may have been refused a moment later
-			return slices.ContainsFunc(h.Waits, func(w history.Wait) bool {
+			if s.Algorithm.Authority == locks.OneNode && slices.ContainsFunc(h.Grants, func(g history.Grant) bool {
+				a := h.Acquisition(g.Acquisition) // that may be returned later on purpose, when others have stopped
+				return since < g.From && g.From <= v.At && a != nil && a.Outcome == history.OK && v.At < a.Returned && a.Returned.Sub(g.From) > s.TTL/10
+			}) {
+				return true
+			}
+			return slices.ContainsFunc(h.Waits, func(w history.Wait) bool { // who doubles its pauses may wait as long again as it has waited
 				return w.Ended == history.GotIt && w.From <= since && v.At <= w.To && w.To.Sub(since) <= since.Sub(w.From)*5/4
 			})
 		},
