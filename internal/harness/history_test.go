@@ -75,3 +75,30 @@ faults:
 	require.Equal(t, 1, grants(""))
 	require.Equal(t, 2, grants(", sections: 2"), "the twin: the second section's is another")
 }
+
+// TestAKeyWhoseTimeEndsWhileItsServerIsDownHasExpired has a server come back before and after the end of a lease, with and without
+// what it had on its disk.
+func TestAKeyWhoseTimeEndsWhileItsServerIsDownHasExpired(t *testing.T) {
+	const story = `name: x
+lock: {algorithm: set-nx-lua, ttl: 5s}
+servers: {persistence: %s}
+clients: {a: {work: 20s}}
+network: {latency: 1ms}
+faults: [{at: 2s, crash: redis-1, restart: %s}]
+`
+	for _, c := range []struct {
+		persistence, restart string
+		gone                 history.Gone
+	}{
+		{"always", "10s", history.Expired},
+		{"none", "10s", history.Expired},
+		{"always", "1s", history.Expired}, // it is there again, and ends in time
+		{"none", "1s", history.Wiped},
+	} {
+		s, err := scenarios.Parse("x.yaml", fmt.Appendf(nil, story, c.persistence, c.restart))
+		require.NoError(t, err)
+		copies := playFirst(t, s).History.Copies
+		require.Len(t, copies, 1, "%+v", c)
+		require.Equal(t, c.gone, copies[0].Gone, "%+v", c)
+	}
+}

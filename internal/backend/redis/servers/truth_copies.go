@@ -41,10 +41,15 @@ func (t *truth) Replaced(s *redis.Server, keys []redis.Record) {
 	for _, key := range t.keys {
 		i := t.at(t.service.index(s), key)
 		here := slices.IndexFunc(keys, func(r redis.Record) bool { return r.Key == key && r.Request != nil })
-		if held := t.keyed[i].copy; held >= 0 && here >= 0 && t.isOf(held, keys[here].Request, keys[here].Kind) {
+		held := t.keyed[i].copy
+		if held >= 0 && here >= 0 && t.isOf(held, keys[here].Request, keys[here].Kind) {
 			continue
 		}
-		t.gone(i, history.Wiped)
+		how := history.Wiped
+		if held >= 0 && t.origins[held].ends <= t.Now() { // a server that has kept it would not have it either
+			how = history.Expired
+		}
+		t.gone(i, how)
 		if here >= 0 {
 			t.copied(i, keys[here].Request, keys[here].Kind, s)
 			t.confirmed(i)
