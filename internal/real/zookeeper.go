@@ -21,8 +21,9 @@ type EnsembleConfig struct {
 	SyncLimit int           // how many ticks leader and followers tolerate silence; 5 if 0
 	// Peer returns the address at which one server reaches another, in place of the other's own: that of a link.
 	// Servers are numbered from 0. It may be nil.
-	Peer func(from, to int, port PeerPort, address string) (string, error)
-	_    struct{}
+	Peer       func(from, to int, port PeerPort, address string) (string, error)
+	Properties []string // Java system properties, such as zookeeper.throttled_op_wait_time=5
+	_          struct{}
 }
 
 // PeerPort is one of the two ports on which servers listen for other servers.
@@ -91,10 +92,11 @@ func (h *Host) ensemble(c *EnsembleConfig) ([]*ZooKeeper, error) {
 		if c.Servers > 1 {
 			main = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
 		}
-		z.args = []string{
-			java, "-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dzookeeper.forceSync=no",
-			"-cp", jar + ":/usr/share/java/slf4j-nop.jar", main, filepath.Join(dir, "zoo.cfg"),
+		z.args = []string{java, "-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dzookeeper.forceSync=no"}
+		for _, property := range c.Properties {
+			z.args = append(z.args, "-D"+property)
 		}
+		z.args = append(z.args, "-cp", jar+":/usr/share/java/slf4j-nop.jar", main, filepath.Join(dir, "zoo.cfg"))
 		if err := h.launch(z.Child); err != nil {
 			return list, err
 		}

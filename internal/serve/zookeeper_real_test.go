@@ -1,6 +1,7 @@
 package serve_test
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"strings"
@@ -14,10 +15,47 @@ import (
 
 	"github.com/locksim/locksim/internal/real"
 	"github.com/locksim/locksim/internal/serve"
+	"github.com/locksim/locksim/internal/sim/zookeeper"
 )
 
 // commands is on how many generated commands real and simulated servers are compared.
 func commands() int { return long.Pick(500, 500, 10_000) }
+
+// TestAThrottledRequestIsAnsweredAndNotExecuted has a real server take one request at a time, and refuse those that wait for longer
+// than 5 ms: with the error that injected faults answer with by default, and without a trace.
+func TestAThrottledRequestIsAnsweredAndNotExecuted(t *testing.T) {
+	t.Parallel()
+	h, err := real.NewHost()
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, h.Close()) })
+	list, err := h.Ensemble(real.EnsembleConfig{Name: "zk", Servers: 1, Tick: time.Second, Properties: []string{
+		"zookeeper.throttled_op_wait_time=5", "zookeeper.request_throttle_max_requests=1", "zookeeper.request_throttle_stall_time=20",
+	}})
+	if m := (*real.Missing)(nil); errors.As(err, &m) {
+		t.Skip(m)
+	}
+	require.NoError(t, err)
+	c, err := dialZK(list[0].Address, 10*time.Second, 0, "")
+	require.NoError(t, err)
+	const requests = 200
+	for i := range requests {
+		body := node(fmt.Sprintf("/%d", i), "", 1)
+		require.NoError(t, c.write(append(frame{}.int(int32(i)).int(opCreate), body...)))
+	}
+	answers := map[zookeeper.Code]int{}
+	for range requests {
+		b, err := c.read()
+		require.NoError(t, err)
+		answers[zookeeper.Code(binary.BigEndian.Uint32(b[12:]))]++ // behind its number and a zxid
+	}
+	refused := zookeeper.ErrorResponse(&zookeeper.Request{}, "").(*zookeeper.Response).Err
+	require.Positive(t, answers[refused], "%v", answers)
+	require.Equal(t, requests, answers[refused]+answers[zookeeper.OK], "%v", answers)
+	b, err := c.ask(opGetChildren, frame{}.text("/").bool(false))
+	require.NoError(t, err)
+	children := int(binary.BigEndian.Uint32(b[12:])) // behind a zxid and an error
+	require.Equal(t, answers[zookeeper.OK], children-1, "beside /zookeeper")
+}
 
 // bothZK starts as many real servers and as many simulated ones.
 func bothZK(t *testing.T, servers int, tick time.Duration) []*zkSide {

@@ -26,7 +26,7 @@ var Kind backend.Kind = &kind{backend.One{Is: backend.Facts{
 	Reads:   []string{"getData", "exists", "getChildren", "getChildren2", "sync", "ping"},
 	Says:    []string{trace.ToLook, "ping", "connect", "event"},
 	Among:   []string{"PROPOSAL", "ACK", "COMMIT", "REQUEST", "PONG", "PING", "REVALIDATE", "NEWLEADER"},
-	Refuses: []string{"runtimeInconsistency"},
+	Refuses: []string{"throttled op"},
 }}}
 
 type kind struct{ backend.One }

@@ -24,6 +24,9 @@ const (
 	SessionMoved            Code = -118 // never sent: the server closes the connection instead
 	NoWatcher               Code = -121
 	ReconfigDisabled        Code = -123
+	// ThrottledOp is of a request that has waited for its turn for longer than throttledOpWaitTime and has not been executed
+	// (FinalRequestProcessor, since 3.7).
+	ThrottledOp Code = -127
 )
 
 var codeNames = map[Code]string{
@@ -44,6 +47,7 @@ var codeNames = map[Code]string{
 	SessionMoved:            "session moved",
 	NoWatcher:               "no watcher",
 	ReconfigDisabled:        "reconfig disabled",
+	ThrottledOp:             "throttled op",
 }
 
 // String names the code.

@@ -258,8 +258,8 @@ func ErrorResponse(r sim.Payload, text string) sim.Payload {
 	if !ok {
 		return nil
 	}
-	code := RuntimeInconsistency
-	for c := OK; c >= SessionMoved; c-- {
+	code := ThrottledOp
+	for c := OK; c > ThrottledOp; c-- {
 		if c.String() == text {
 			code = c
 		}
