@@ -87,7 +87,7 @@ func TestAWrongServerIsNoticed(t *testing.T) {
 	t.Parallel()
 	c := caseOf(t, "redis-restart-empty", "everysec-process-dies", history.Careless, history.Unfenced)
 	r, err := replay.Play(t.Context(), c, &replay.Options{
-		Program: []string{os.Args[0]}, Speed: 4, Instead: func(s *scenarios.Servers) { s.Persistence = "none" },
+		Program: []string{os.Args[0]}, Speed: 2, Instead: func(s *scenarios.Servers) { s.Persistence = "none" },
 	})
 	require.NoError(t, err)
 	if missing := (*real.Missing)(nil); errors.As(r.Refusal, &missing) {
