@@ -666,6 +666,15 @@ func TestARefusedRenewalThatIsIgnoredIsTold(t *testing.T) {
 	require.NotContains(t, storyOf(t, checker.MutualExclusion, oneRedis, strings.Replace(past, "style=attentive learns NOTICED", "", 1), events...), "answered")
 	heard := strings.Replace(past, "style=attentive learns NOTICED", "learns told", 1)
 	require.NotContains(t, storyOf(t, checker.MutualExclusion, oneRedis, heard, events...), "gives no notice", "it is the application that does not listen")
+
+	const taken = "a's renewal (EVAL) is answered (integer) 1 at 10.5 s, though the key is b's by then"
+	early := strings.NewReplacer("outcome=ok unlocked=20", "outcome=ok style=attentive learns unlocked=20", "returned=10.004s", "returned=15.004s",
+		"11.001s", "16.001s", "unlocked=11s released=11.002s", "unlocked=16s released=16.002s").Replace(overrun)
+	events = called(1, "a", "redis-1", "EVAL", "renew", 10500*time.Millisecond)
+	events[1].Detail, events[2].Detail, events[3].Detail = "EVAL <renew> lock -> (integer) 1", "(integer) 1", "(integer) 1"
+	require.Contains(t, storyOf(t, checker.MutualExclusion, oneRedis, early, events...), taken)
+	granted := early + "\ngrant acquisition=1 client=a from=10.501s to=10.6s ended=unlock"
+	require.NotContains(t, storyOf(t, checker.MutualExclusion, oneRedis, granted, events...), "by then", "it is said of the grant")
 }
 
 // TestARenewalMeetsItsOwnOnlyIfNothingElseExplainsTheRefusal has a conditional renewal be refused when an earlier one was executed.

@@ -101,20 +101,44 @@ func (t *narrator) tooLate(a *history.Acquisition, g *history.Grant) []*model.Se
 	return t.requests(a, g.To, a.Unlocked, trace.ToRenew)
 }
 
-// unheeded tells of the first renewal after the end of a lease that a server refuses, if the lock could notify its holder of the loss
-// and does not.
+// unheeded tells of the first renewal after the end of a lease that a server refuses, or takes for one of the client whose entry is there
+// by then, if the lock could notify its holder of the loss and does not.
 func (t *narrator) unheeded(a *history.Acquisition, g *history.Grant) {
 	for _, m := range t.requests(a, g.From, t.until, trace.ToRenew) {
 		at := t.v.Answered(m)
-		switch {
-		case m.Executed < g.To || at > t.until || !t.refusesRenewal(t.v.Messages[m.Answer].Detail):
-		case a.CanLearn && t.v.BelievesAt(a.ID, at) && a.Noticed == trace.Never && !a.Told:
-			t.tell(at, moments.OrderBelief, t.who(a)+"'s renewal ("+m.What+")", t.outcome(m, at)+here+", but its lock gives no notice of that", moments.Place{})
-			return
-		default:
-			return
+		if m.Executed < g.To || at > t.until {
+			continue
+		}
+		taken := t.takenFor(a, m)
+		if refused := t.refusesRenewal(t.v.Messages[m.Answer].Detail); !refused && taken == "" {
+			continue
+		}
+		if a.CanLearn && t.v.BelievesAt(a.ID, at) && a.Noticed == trace.Never && !a.Told {
+			t.tell(at, moments.OrderBelief, t.who(a)+"'s renewal ("+m.What+")", t.outcome(m, at)+here+cmp.Or(taken, ", but its lock gives no notice of that"), moments.Place{})
+			if taken != "" {
+				t.wrong(m.What, "prolongs another's")
+			}
+		}
+		return
+	}
+}
+
+// takenFor says of a renewal that is not refused which other client's entry the server had when it executed it; "" if it had none, or if
+// the renewal is told of as one that was granted.
+func (t *narrator) takenFor(a *history.Acquisition, m *model.Sent) string {
+	if t.refusesRenewal(t.v.Messages[m.Answer].Detail) || slices.ContainsFunc(t.v.History.Grants, func(g history.Grant) bool {
+		return g.Acquisition == a.ID && g.From == m.Executed
+	}) {
+		return ""
+	}
+	for i := range t.v.History.Copies {
+		c := &t.v.History.Copies[i]
+		made := t.v.History.Acquisition(c.Acquisition)
+		if c.Node == m.To && c.From <= m.Executed && m.Executed < c.To && made != nil && made.ID != a.ID && !model.SameOwner(made, a) {
+			return ", though the " + t.v.Servers().Entry() + " is " + t.v.Holder(c.Acquisition, c.Client) + "'s by then"
 		}
 	}
+	return ""
 }
 
 // refusesRenewal reports whether an answer says that what was to be renewed is no more.
