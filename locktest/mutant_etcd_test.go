@@ -97,8 +97,11 @@ func (l *etcdLock) Release(locks.Lease) error {
 	return heldIf(found, err)
 }
 
-// keepsForNineSeconds is a key with a lease of ten seconds that nobody keeps alive: nine of them are its holder's.
-func keepsForNineSeconds(p locks.Process) (locks.Lock, error) {
+// nineSeconds is a key with a lease of ten seconds that nobody keeps alive: nine of them are its holder's, counted from before it asks for
+// the lease, or from when it has it.
+type nineSeconds struct{ fromLease bool }
+
+func (m nineSeconds) build(p locks.Process) (locks.Lock, error) {
 	held := map[string]uint64{} // leases
 	return oddLock{func(wait time.Duration) (locks.Lease, error) {
 		return asking(p, wait, func() (locks.Lease, bool, error) {
@@ -106,6 +109,9 @@ func keepsForNineSeconds(p locks.Process) (locks.Lock, error) {
 			lease, _, err := p.Etcd().Grant(time.Second, 10*time.Second)
 			if err != nil {
 				return locks.Lease{}, false, err
+			}
+			if m.fromLease {
+				since = p.Monotonic()
 			}
 			r, err := p.Etcd().Txn(time.Second, locks.EtcdTxn{
 				If: locks.EtcdCompare{Key: "lock"}, Put: &locks.EtcdPut{Key: "lock", Value: strconv.FormatUint(lease, 16), Lease: lease},

@@ -9,6 +9,8 @@ import (
 	"github.com/locksim/locksim/internal/search"
 	"github.com/locksim/locksim/locks"
 	"github.com/locksim/locksim/scenarios"
+	"github.com/locksim/locksim/sim"
+	"github.com/locksim/locksim/trace"
 )
 
 // onRedis is what locks on Redis are asked.
@@ -246,7 +248,7 @@ func (s *Subject) untilDeadline() Promise {
 	if m.Drift > 0 {
 		focus = append(focus, []search.Kind{search.Drift})
 	}
-	p := Promise{Name: ExclusionUntilDeadline, Property: checker.MutualExclusion, Model: m, Focus: focus, Why: `
+	p := Promise{Name: ExclusionUntilDeadline, Property: checker.MutualExclusion, Model: m, Focus: focus, Extend: s.lateAnswer, Why: `
 		The deadline is counted from before the first request, so that no key of the holder's is older; and what it falls short
 		of the lease by covers how far clocks may drift apart. How long processes pause and messages travel plays no part.`}
 	row, wall := "careful", s.Algorithm.Deadline == locks.OnWall
@@ -270,6 +272,30 @@ func (s *Subject) untilDeadline() Promise {
 			m.Faults = search.Kinds(search.ServerAhead, search.SameRandom, search.Evict, search.Drift)
 		}
 	})
+}
+
+// lateAnswer has, in one scenario of eight, a client that works for long be paused for a part of its lease while the answer to one of its
+// first requests is under way, and nothing else go wrong: a deadline may be counted from any of them.
+func (s *Subject) lateAnswer(src search.Source, of *scenarios.Scenario) {
+	if src.Below(8) > 0 {
+		return
+	}
+	late := s.TTL / 10 * time.Duration(2+src.Below(7))
+	for i := range of.Clients {
+		c := &of.Clients[i]
+		c.Wait, c.Tasks = locks.Forever, 1
+		if i > 0 { // else another one has it first
+			c.Start = late + time.Duration(i)*s.TTL/20
+		}
+	}
+	holder := &of.Clients[0]
+	holder.Count, holder.Start, holder.Sections, holder.Work = 1, 0, 1, 2*s.TTL
+	of.Clocks, of.Faults = nil, []sim.Fault{{
+		Trigger: sim.Trigger{
+			When: sim.After, Nth: int(src.Below(5)), Step: sim.Pattern{Node: holder.Name, Does: trace.Send, Peer: s.facts().Node + "-*"},
+		},
+		Action: sim.Action{Kind: sim.Pause, Node: holder.Name}, For: late,
+	}}
 }
 
 // untilDeadlineElsewhere is that of locks whose servers are none of Redis: one may forget the lock when it dies.
