@@ -366,6 +366,10 @@ func TestAStoryNamesWhatWasAsked(t *testing.T) {
 			"wn release (delete) deletes ", "a request of its own ends what was granted",
 		},
 		{
+			"the answer from which a deadline counts", nineSeconds{fromLease: true}.build,
+			locktest.Options{Only: []locktest.Promise{locktest.ExclusionUntilDeadline}}, " after its LeaseGrant was sent", "",
+		},
+		{
 			"a clean-up", cleansAny, locktest.Options{Only: []locktest.Promise{locktest.ExclusionAtService}},
 			"does not learn whether it was granted the lock, and its clean-up (DEL) deletes", "",
 		},

@@ -163,7 +163,13 @@ func (t *narrator) overstated(a *history.Acquisition) string {
 		return ""
 	}
 	m, _ := request(t.v, &t.v.History.Copies[i])
-	if m == nil || a.Deadline.Sub(m.Sent) <= t.v.TTL(a.Client, a.Lock) {
+	if m == nil {
+		return ""
+	}
+	if t.v.Servers().Holds() == "lease" && a.Deadline.Sub(m.Sent) <= t.v.TTL(a.Client, a.Lock) { // which has begun with another request
+		m = t.grantBefore(m)
+	}
+	if a.Deadline.Sub(m.Sent) <= t.v.TTL(a.Client, a.Lock) {
 		return ""
 	}
 	if last, _ := t.lastAsk(a); last != nil && last.What == m.What && a.Deadline.Sub(last.Sent) <= t.v.TTL(a.Client, a.Lock) {
@@ -171,6 +177,17 @@ func (t *narrator) overstated(a *history.Acquisition) string {
 	}
 	t.wrong("Lock", "states too late a deadline")
 	return fmt.Sprintf(", %s after its %s was sent", spokenExactly(a.Deadline.Sub(m.Sent)), m.What)
+}
+
+// grantBefore is the last request for a lease that a client sent before it asked for the lock; that for the lock if there is none.
+func (t *narrator) grantBefore(m *model.Sent) *model.Sent {
+	last := m
+	for i := range t.v.Messages {
+		if e := &t.v.Messages[i]; !e.Reply && e.From == m.From && e.What == "LeaseGrant" && e.Sent < m.Sent {
+			last = e
+		}
+	}
+	return last
 }
 
 // isCause reports whether the run without a condition is right, which was found out by playing it.

@@ -171,7 +171,7 @@ func (t *narrator) lastKept(a *history.Acquisition, g *history.Grant) {
 		return
 	}
 	switch holds := t.v.Servers().Holds(); {
-	case last == nil && holds == "lease":
+	case last == nil && holds == "lease" && !a.HasDeadline:
 		t.tellOfEnd(g, t.who(a), "has sent no keep-alive for its lease")
 		t.wrong("keep-alive", "is never sent")
 	case last == nil || g.To.Sub(last.Sent) < t.v.TTL(a.Client, a.Lock)-t.soon():
