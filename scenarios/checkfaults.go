@@ -131,6 +131,9 @@ func (a *audit) checkAction(at string, f sim.Fault) {
 		}
 	case sim.Error:
 		a.checkAnswered(field, f.Trigger)
+		if known := a.Servers.Facts().Errors; len(known) > 0 && !slices.Contains(known, action.Text) {
+			a.report(field, didYouMean("one of "+listing(known), action.Text, known), "%s has no error %q", a.Servers.Facts().Title, action.Text)
+		}
 	case sim.Promote, sim.Evict, sim.Snapshot, sim.EndSession:
 		if a.mustFind(field, action.Node, false) {
 			a.checkCommand(at, action)

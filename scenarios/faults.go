@@ -76,8 +76,8 @@ var faultFields = ofBackends(mapping[sim.Fault]{
 		act("error", sim.Error, line("the text of an error reply, its code first: LOADING Redis is loading"),
 			func(a *sim.Action) *string { return &a.Text },
 			"Action: the request of the trigger (`send`, a server's `receive`, or before `execute`) is answered with this error "+
-				"instead of being executed. Commands to which Redis never replies with this error, such as MULTI with LOADING or GET "+
-				"with READONLY, are executed."),
+				"instead of being executed; ZooKeeper's has a name, such as `throttledOp`. Commands to which Redis "+
+				"never replies with this error, such as MULTI with LOADING or GET with READONLY, are executed."),
 		act("same-random", sim.SameRandom, list(line("a client process"), 100), func(a *sim.Action) *[]string { return &a.Nodes },
 			"Action: the client processes draw the same random numbers from the start (`at: 0s`), such as forked processes do."),
 		act("promote", sim.Promote, node(), nodeOf,

@@ -237,7 +237,11 @@ func action(t *rapid.T, d deployment, kind sim.ActionKind, message bool) sim.Act
 	case sim.Delay:
 		a.By = durations(1).Draw(t, "by")
 	case sim.Error:
-		a.Text = lineTexts().Filter(unmistakable).Draw(t, "text")
+		texts := lineTexts().Filter(unmistakable)
+		if known := d.Facts().Errors; known != nil {
+			texts = rapid.SampledFrom(known)
+		}
+		a.Text = texts.Draw(t, "text")
 	case sim.Promote:
 		a.Node = server.Filter(func(name string) bool {
 			return d.Kind != "redis" || d.Cluster || d.Sentinels > 0 || name != "redis-1" && name != "master"

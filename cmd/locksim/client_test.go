@@ -139,7 +139,7 @@ servers: {kind: zookeeper}
 clients: {a: {start: 1ms}, b: {wait: 10ms, stays: true}}
 network: {latency: 1ms}
 faults:
-  - {before: {node: zk-3, does: execute, what: release}, error: throttled op}
+  - {before: {node: zk-3, does: execute, what: release}, error: throttledOp}
 `))
 	require.NoError(t, err)
 	lock := built(t, "go-zookeeper")

@@ -111,6 +111,7 @@ type Facts struct {
 	Among   []string        // what servers tell each other
 	Reads   []string        // requests that change nothing, whatever they are sent for
 	Refuses []string        // errors that a server may answer with
+	Errors  []string        // names of all errors that a fault may have it answer with; nil: it may be any text
 }
 
 // Has reports whether a field of a scenario means something to servers of the kind.

@@ -106,7 +106,7 @@ expect: {leak: held}
 lock: {algorithm: zk-sequential}
 clients: {a: {}, b: {start: 1ms, wait: try, again: 2.5s}, c: {start: 2ms}}
 network: {latency: 1ms}
-faults: [{before: {node: "zk-*", does: execute, what: release, peer: b}, error: throttled op}]
+faults: [{before: {node: "zk-*", does: execute, what: release, peer: b}, error: throttledOp}]
 expect: {leak: held}
 `,
 	"a holder enters again, and has left with its last release": `

@@ -26,7 +26,11 @@ var Kind backend.Kind = &kind{backend.One{Is: backend.Facts{
 	Reads:   []string{"getData", "exists", "getChildren", "getChildren2", "sync", "ping"},
 	Says:    []string{trace.ToLook, "ping", "connect", "event"},
 	Among:   []string{"PROPOSAL", "ACK", "COMMIT", "REQUEST", "PONG", "PING", "REVALIDATE", "NEWLEADER"},
-	Refuses: []string{"throttled op"},
+	Refuses: []string{"throttledOp"},
+	Errors: []string{
+		"throttledOp", "runtimeInconsistency", "marshallingError", "unimplemented", "badArguments", "noNode", "noAuth", "badVersion",
+		"noChildrenForEphemerals", "nodeExists", "notEmpty", "sessionExpired", "invalidACL", "authFailed", "noWatcher", "reconfigDisabled",
+	},
 }}}
 
 type kind struct{ backend.One }

@@ -251,8 +251,8 @@ func (r *Response) String() string {
 	}
 }
 
-// ErrorResponse answers a request with an error, for faults that inject one. The text is a code's name. Packets
-// between servers have no answer.
+// ErrorResponse answers a request with an error, for faults that inject one. The text is a code's name in one word,
+// throttledOp if it is none. Packets between servers have no answer.
 func ErrorResponse(r sim.Payload, text string) sim.Payload {
 	request, ok := r.(*Request)
 	if !ok {
@@ -260,7 +260,7 @@ func ErrorResponse(r sim.Payload, text string) sim.Payload {
 	}
 	code := ThrottledOp
 	for c := OK; c > ThrottledOp; c-- {
-		if c.String() == text {
+		if strings.EqualFold(strings.ReplaceAll(c.String(), " ", ""), text) {
 			code = c
 		}
 	}
