@@ -161,8 +161,11 @@ func (j *judge) dueBy(a *history.Acquisition, c *history.Copy, over trace.Instan
 	if inQueue := c.Expires == trace.Never; quiet && (c.From <= over || inQueue) {
 		return soon, true
 	}
-	last := over
+	last, end := over, trace.Instant(0)
 	for f := range j.met(a) {
+		if f.Sets && f.Of == "" && f.Begin < c.To && c.Expires != trace.Never { // at a moment of a server's clock, which may come later then
+			end = c.Expires
+		}
 		switch {
 		case healed(f) != trace.Never:
 			last = max(last, j.settled(a, f))
@@ -172,7 +175,7 @@ func (j *judge) dueBy(a *history.Acquisition, c *history.Copy, over trace.Instan
 			last = max(last, f.Begin)
 		}
 	}
-	return max(last, c.From).Add(3 * j.o.Lease), true
+	return max(max(last, c.From).Add(3*j.o.Lease), end), true
 }
 
 // keptOut returns another client's wait during which a leftover, with others of its kind if it takes several, kept the lock

@@ -114,6 +114,13 @@ clients: {a: {sections: 2}}
 network: {latency: 1ms}
 faults: [{after: {node: redis-1, does: execute, what: acquire}, break: this}]
 expect: {fencing-order: held}`},
+		{"a key that is held for a minimum by a clock that is set back", heldForAtLeast().build, locktest.Options{}, `
+name: nothing-left
+servers: {persistence: always}
+clients: {a: {stays: true}, b: {start: 1ms, stays: true}}
+network: {latency: 1ms}
+faults: [{after: {node: a, does: acquired}, clock: redis-1, step: -50s}]
+expect: {leak: held}`},
 		{"a lock that waits when it has its key", quarantined, locktest.Options{}, `
 name: handover
 clients:
