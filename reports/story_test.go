@@ -673,6 +673,11 @@ func TestARefusedRenewalThatIsIgnoredIsTold(t *testing.T) {
 	events = called(1, "a", "redis-1", "EVAL", "renew", 10500*time.Millisecond)
 	events[1].Detail, events[2].Detail, events[3].Detail = "EVAL <renew> lock -> (integer) 1", "(integer) 1", "(integer) 1"
 	require.Contains(t, storyOf(t, checker.MutualExclusion, oneRedis, early, events...), taken)
+	for _, answer := range []string{"0 rows", "(integer) -2"} {
+		other := called(1, "a", "redis-1", "EVAL", "renew", 10500*time.Millisecond)
+		other[1].Detail, other[2].Detail, other[3].Detail = "EVAL <renew> lock -> "+answer, answer, answer
+		require.NotContains(t, storyOf(t, checker.MutualExclusion, oneRedis, early, other...), "by then", answer)
+	}
 	granted := early + "\ngrant acquisition=1 client=a from=10.501s to=10.6s ended=unlock"
 	require.NotContains(t, storyOf(t, checker.MutualExclusion, oneRedis, granted, events...), "by then", "it is said of the grant")
 }

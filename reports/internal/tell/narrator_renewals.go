@@ -110,7 +110,7 @@ func (t *narrator) unheeded(a *history.Acquisition, g *history.Grant) {
 			continue
 		}
 		taken := t.takenFor(a, m)
-		if refused := t.refusesRenewal(t.v.Messages[m.Answer].Detail); !refused && taken == "" {
+		if taken == "" && !t.refusesRenewal(t.v.Messages[m.Answer].Detail) {
 			continue
 		}
 		if a.CanLearn && t.v.BelievesAt(a.ID, at) && a.Noticed == trace.Never && !a.Told {
@@ -123,10 +123,10 @@ func (t *narrator) unheeded(a *history.Acquisition, g *history.Grant) {
 	}
 }
 
-// takenFor says of a renewal that is not refused which other client's entry the server had when it executed it; "" if it had none, or if
-// the renewal is told of as one that was granted.
+// takenFor says of a renewal that Redis has accepted which other client's entry it had when it executed it; "" if it had none, or if the
+// renewal is told of as one that was granted. Elsewhere an answer that is no refusal may be about the client's own session, or about no row.
 func (t *narrator) takenFor(a *history.Acquisition, m *model.Sent) string {
-	if t.refusesRenewal(t.v.Messages[m.Answer].Detail) || slices.ContainsFunc(t.v.History.Grants, func(g history.Grant) bool {
+	if !slices.Contains([]string{"(integer) 1", "OK"}, t.v.Messages[m.Answer].Detail) || slices.ContainsFunc(t.v.History.Grants, func(g history.Grant) bool {
 		return g.Acquisition == a.ID && g.From == m.Executed
 	}) {
 		return ""
