@@ -8,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/locksim/locksim/internal/harness"
 	"github.com/locksim/locksim/scenarios"
 	"github.com/locksim/locksim/trace"
 )
@@ -23,12 +22,7 @@ clients: {a: {wait: try}}
 faults: [{before: {node: "zk-*", does: execute, what: acquire}, error: %s}]
 `, name))
 		require.NoError(t, err)
-		p, err := harness.Compile(s.Cases()[0], harness.Options{})
-		require.NoError(t, err)
-		var r harness.Runner
-		defer r.Close()
-		result, err := r.Run(p, 1, true)
-		require.NoError(t, err)
+		result := playKeeping(t, s, true)
 		require.True(t, slices.ContainsFunc(result.Events, func(e trace.Event) bool {
 			return e.Does == trace.Reply && strings.EqualFold(strings.ReplaceAll(e.Detail, " ", ""), name)
 		}), name)

@@ -42,11 +42,17 @@ func playOnce(t *testing.T, text string) harness.Result {
 
 func playFirst(t *testing.T, s *scenarios.Scenario) harness.Result {
 	t.Helper()
+	return playKeeping(t, s, false)
+}
+
+// playKeeping plays the first case of a scenario, and keeps its trace or not.
+func playKeeping(t *testing.T, s *scenarios.Scenario, keep bool) harness.Result {
+	t.Helper()
 	p, err := harness.Compile(s.Cases()[0], harness.Options{})
 	require.NoError(t, err)
 	var r harness.Runner
 	defer r.Close()
-	result, err := r.Run(p, 1, false)
+	result, err := r.Run(p, 1, keep)
 	require.NoError(t, err)
 	return result
 }

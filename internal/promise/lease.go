@@ -290,9 +290,10 @@ func (s *Subject) lateAnswer(src search.Source, of *scenarios.Scenario) {
 	}
 	holder := &of.Clients[0]
 	holder.Count, holder.Start, holder.Sections, holder.Work = 1, 0, 1, 2*s.TTL
+	nth := int(src.Below(5)) // 0 is the first as well, which matters most
 	of.Clocks, of.Faults = nil, []sim.Fault{{
 		Trigger: sim.Trigger{
-			When: sim.After, Nth: int(src.Below(5)), Step: sim.Pattern{Node: holder.Name, Does: trace.Send, Peer: s.facts().Node + "-*"},
+			When: sim.After, Nth: nth, Step: sim.Pattern{Node: holder.Name, Does: trace.Send, Peer: s.facts().Node + "-*"},
 		},
 		Action: sim.Action{Kind: sim.Pause, Node: holder.Name}, For: late,
 	}}
